@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/data/batch.hpp"
+
+#include <limits>
+
+#include "table.hpp"
+#include "twinkle/base/error.hpp"
+#include "twinkle/base/list.hpp"
+
+namespace twinkle {
+
+using data::column_store;
+using data::slot;
+using data::table;
+
+namespace {
+
+std::string columns_text(const std::vector<std::string>& names) {
+  return names.empty() ? "it has no columns" : "its columns are " + list(names);
+}
+
+void check_offsets(const std::string& who, const buffer& offsets, std::size_t rows, std::size_t elements) {
+  if (offsets.bytes() != (rows + 1) * sizeof(std::uint64_t))
+    throw error(who + ": " + std::to_string(offsets.bytes() / sizeof(std::uint64_t)) + " offsets for " +
+                std::to_string(rows) + " rows; there must be one more than rows");
+  const auto* at = offsets.as<std::uint64_t>();
+  for (std::size_t row = 0; row < rows; ++row)
+    if (at[row + 1] < at[row])
+      throw error(who + ": offset " + std::to_string(row + 1) + " falls from " + std::to_string(at[row]) + " to " +
+                  std::to_string(at[row + 1]));
+  if (at[0] != 0 || at[rows] > elements)
+    throw error(who + ": offsets " + std::to_string(at[0]) + ".." + std::to_string(at[rows]) + " do not lie in the " +
+                std::to_string(elements) + " elements");
+}
+
+void check_aligned(const std::string& who, const buffer& values, std::size_t unit) {
+  if (reinterpret_cast<std::uintptr_t>(values.data()) % unit != 0)
+    throw error(who + ": its buffer does not start at a multiple of " + std::to_string(unit) + " bytes; copy it");
+}
+
+}  // namespace
+
+batch::batch() {
+  static const auto nothing = std::make_shared<const table>();
+  table_ = nothing;
+}
+
+batch::batch(std::shared_ptr<const table> rows_of, interval rows) : table_(std::move(rows_of)), rows_(rows) {}
+
+batch batch::of(table made) {
+  const std::size_t rows = made.rows;
+  return {std::make_shared<const table>(std::move(made)), {0, rows}};
+}
+
+table batch::view() const {
+  table copy;
+  copy.rows = rows();
+  copy.columns = table_->columns;
+  for (slot& column : copy.columns)
+    column.first += rows_.first;
+  copy.tags = table_->tags;
+  if (copy.tags)
+    copy.tags->first += rows_.first;
+  copy.graves = graves_of(*table_, rows_);
+  return copy;
+}
+
+bool batch::has(std::string_view name) const { return table_->find(name) != nullptr; }
+
+std::vector<std::string> batch::names() const {
+  std::vector<std::string> found;
+  for (const slot& column : table_->columns)
+    found.push_back(column.store->name());
+  return found;
+}
+
+column_type batch::type(std::string_view name) const {
+  const slot* column = table_->find(name);
+  if (column == nullptr)
+    throw error("no column '" + std::string(name) + "' in this batch; " + columns_text(names()));
+  return column->store->type();
+}
+
+column_bytes batch::read(std::string_view name, column_type type) const {
+  if (const column_type stored = this->type(name); stored != type)
+    throw error("column '" + std::string(name) + "' is " + to_string(stored) + ", but is read as " + to_string(type));
+  const slot* column = table_->find(name);
+  const std::size_t first = column->first + rows_.first;
+  return column_store::contiguous(column->store, {first, first + rows()});
+}
+
+batch batch::with_dense(std::string_view name, column_type type, buffer values) const {
+  const std::string who = "column '" + std::string(name) + "'";
+  const std::size_t width = type.shape.width();
+  if (width > std::numeric_limits<std::size_t>::max() / sizeof(double))
+    throw error(who + ": rows of " + to_string(type) + " are too large");
+  check_aligned(who, values, bytes_of(type.type));
+  const std::size_t row_bytes = bytes_of(type.type) * width;
+  const bool fresh = table_->columns.empty() && !identified() && rows() == 0;
+  const std::size_t count = fresh && row_bytes > 0 ? values.bytes() / row_bytes : rows();
+  const bool whole = row_bytes == 0 ? values.bytes() == 0
+                                    : values.bytes() / row_bytes == count && values.bytes() % row_bytes == 0;
+  if (!whole)
+    throw error(who + " (" + to_string(type) + ") has " + std::to_string(values.bytes()) + " bytes, but there are " +
+                std::to_string(count) + " rows of " + std::to_string(row_bytes));
+  std::vector<data::chunk> chunks;
+  if (count > 0)
+    chunks.push_back({std::move(values), buffer{}, 0, count});
+  table made = view();
+  made.rows = count;
+  std::erase_if(made.columns, [&](const slot& each) { return each.store->name() == name; });
+  made.columns.push_back({std::make_shared<const column_store>(std::string(name), type, std::move(chunks)), 0});
+  return of(std::move(made));
+}
+
+batch batch::with_ragged(std::string_view name, column_type type, buffer values, buffer offsets) const {
+  const bool fresh = table_->columns.empty() && !identified() && rows() == 0;
+  const std::size_t count =
+      fresh && offsets.bytes() >= sizeof(std::uint64_t) ? offsets.bytes() / sizeof(std::uint64_t) - 1 : rows();
+  const std::string who = "column '" + std::string(name) + "'";
+  check_aligned(who, values, bytes_of(type.type));
+  check_aligned(who, offsets, sizeof(std::uint64_t));
+  check_offsets(who, offsets, count, values.bytes() / bytes_of(type.type));
+  std::vector<data::chunk> chunks;
+  if (count > 0)
+    chunks.push_back({std::move(values), std::move(offsets), 0, count});
+  table made = view();
+  made.rows = count;
+  std::erase_if(made.columns, [&](const slot& each) { return each.store->name() == name; });
+  made.columns.push_back({std::make_shared<const column_store>(std::string(name), type, std::move(chunks)), 0});
+  return of(std::move(made));
+}
+
+batch batch::with(const text& key, const std::vector<std::string>& values) const {
+  std::vector<char> joined;
+  std::vector<std::uint64_t> offsets{0};
+  for (const std::string& row : values) {
+    joined.insert(joined.end(), row.begin(), row.end());
+    offsets.push_back(joined.size());
+  }
+  return with_ragged(key.name, type_of(key), buffer::of(std::move(joined)), buffer::of(std::move(offsets)));
+}
+
+batch batch::operator[](interval wanted) const {
+  if (wanted.first > wanted.end || wanted.end > rows())
+    throw error("rows " + to_string(wanted) + " do not lie in a batch of " + std::to_string(rows()) + " rows");
+  return {table_, {rows_.first + wanted.first, rows_.first + wanted.end}};
+}
+
+batch batch::select(std::span<const std::string_view> wanted) const {
+  table made = view();
+  made.columns.clear();
+  for (const std::string_view name : wanted) {
+    const slot* column = table_->find(name);
+    if (column == nullptr)
+      throw error("no column '" + std::string(name) + "' to select; " + columns_text(names()));
+    if (made.find(name) != nullptr)
+      throw error("column '" + std::string(name) + "' is selected twice");
+    made.columns.push_back({column->store, column->first + rows_.first});
+  }
+  return of(std::move(made));
+}
+
+bool batch::identified() const { return table_->tags.has_value(); }
+
+std::span<const row_tag> batch::tags() const {
+  if (!identified())
+    throw error("the rows of this batch have no identities yet");
+  const std::size_t first = table_->tags->first + rows_.first;
+  const column_bytes bytes = column_store::contiguous(table_->tags->store, {first, first + rows()});
+  return {reinterpret_cast<const row_tag*>(bytes.values), rows()};
+}
+
+batch batch::with_tags(std::vector<row_tag> tags) const {
+  if (tags.size() != rows())
+    throw error(std::to_string(tags.size()) + " identities for a batch of " + std::to_string(rows()) + " rows");
+  table made = view();
+  made.tags = data::tag_slot(std::move(tags));
+  return of(std::move(made));
+}
+
+batch batch::tagged_like(const batch& from) const {
+  if (from.rows() != rows())
+    throw error("the identities of " + std::to_string(from.rows()) + " rows for a batch of " + std::to_string(rows()));
+  table made = view();
+  table other = from.view();
+  made.tags = std::move(other.tags);
+  made.graves = std::move(other.graves);
+  return of(std::move(made));
+}
+
+bool batch::shares_tags(const batch& from) const {
+  return identified() && from.identified() && rows() == from.rows() && table_->tags->store == from.table_->tags->store &&
+         table_->tags->first + rows_.first == from.table_->tags->first + from.rows_.first;
+}
+
+std::vector<tombstone> batch::tombstones() const {
+  std::vector<tombstone> found;
+  for (data::grave& each : graves_of(*table_, rows_))
+    found.push_back(std::move(each.lost));
+  return found;
+}
+
+std::size_t batch::tombstone_count() const { return table_->graves.empty() ? 0 : graves_of(*table_, rows_).size(); }
+
+batch batch::with_tombstone(tombstone lost) const {
+  table made = view();
+  made.graves.push_back({rows(), std::move(lost)});
+  return of(std::move(made));
+}
+
+batch batch::without_tombstones() const {
+  if (table_->graves.empty())
+    return *this;
+  table made = view();
+  made.graves.clear();
+  return of(std::move(made));
+}
+
+}  // namespace twinkle

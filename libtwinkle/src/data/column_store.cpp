@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "column_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "twinkle/base/ensure.hpp"
+
+namespace twinkle::data {
+namespace {
+
+std::size_t row_bytes(const column_type& type) { return bytes_of(type.type) * type.shape.width(); }
+
+column_bytes borrow(const chunk& from, const column_type& type, interval rows, std::shared_ptr<const void> keep) {
+  column_bytes bytes;
+  bytes.keep = std::move(keep);
+  bytes.rows = rows.size();
+  if (type.kind == column_type::form::dense) {
+    bytes.width = type.shape.width();
+    bytes.values = from.values.data() + (from.first + rows.first) * row_bytes(type);
+  } else {
+    bytes.values = from.values.data();
+    bytes.offsets = from.offsets.as<std::uint64_t>() + from.first + rows.first;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+column_store::column_store(std::string name, column_type type, std::vector<chunk> chunks)
+    : name_(std::move(name)), type_(type), chunks_(std::move(chunks)) {
+  starts_.reserve(chunks_.size());
+  for (const chunk& piece : chunks_) {
+    starts_.push_back(rows_);
+    rows_ += piece.rows;
+  }
+}
+
+std::size_t column_store::find(std::size_t row) const {
+  const auto after = std::upper_bound(starts_.begin(), starts_.end(), row);
+  return static_cast<std::size_t>(after - starts_.begin()) - 1;
+}
+
+column_bytes column_store::contiguous(const std::shared_ptr<const column_store>& self, interval rows) {
+  if (rows.empty()) {
+    static const std::uint64_t none = 0;
+    return {self, nullptr, &none, 0, self->type_.shape.width()};
+  }
+  ensure(rows.end <= self->rows_, "rows of the column");
+  const std::size_t at = self->find(rows.first);
+  const std::size_t start = self->starts_[at];
+  if (rows.end <= start + self->chunks_[at].rows)
+    return borrow(self->chunks_[at], self->type_, {rows.first - start, rows.end - start}, self);
+  std::call_once(self->joining_, [&] { self->joined_ = self->join(); });
+  return borrow(self->joined_, self->type_, rows, self);
+}
+
+void column_store::append(interval rows, std::vector<chunk>& pieces) const {
+  if (rows.empty())
+    return;
+  for (std::size_t at = find(rows.first); at < chunks_.size() && starts_[at] < rows.end; ++at) {
+    const interval part = intersect(rows, {starts_[at], starts_[at] + chunks_[at].rows});
+    if (part.empty())
+      continue;
+    chunk piece = chunks_[at];
+    piece.first += part.first - starts_[at];
+    piece.rows = part.size();
+    if (!pieces.empty() && pieces.back().values.data() == piece.values.data() &&
+        pieces.back().offsets.data() == piece.offsets.data() && piece.values.data() != nullptr &&
+        pieces.back().first + pieces.back().rows == piece.first)
+      pieces.back().rows += piece.rows;
+    else
+      pieces.push_back(std::move(piece));
+  }
+}
+
+chunk column_store::join() const {
+  const bool dense = type_.kind == column_type::form::dense;
+  const std::size_t unit = dense ? row_bytes(type_) : bytes_of(type_.type);
+  std::vector<std::uint64_t> offsets;
+  std::size_t elements = rows_;
+  if (!dense) {
+    offsets.reserve(rows_ + 1);
+    offsets.push_back(0);
+    for (const chunk& piece : chunks_) {
+      const auto* from = piece.offsets.as<std::uint64_t>() + piece.first;
+      for (std::size_t row = 0; row < piece.rows; ++row)
+        offsets.push_back(offsets.back() + from[row + 1] - from[row]);
+    }
+    elements = offsets.back();
+  }
+  const auto values = std::make_shared_for_overwrite<std::byte[]>(elements * unit);
+  std::byte* to = values.get();
+  for (const chunk& piece : chunks_) {
+    std::size_t first = piece.first;
+    std::size_t count = piece.rows;
+    if (!dense) {
+      const auto* from = piece.offsets.as<std::uint64_t>();
+      first = from[piece.first];
+      count = from[piece.first + piece.rows] - first;
+    }
+    if (count > 0)
+      std::memcpy(to, piece.values.data() + first * unit, count * unit);
+    to += count * unit;
+  }
+  return {buffer{values.get(), elements * unit, values}, dense ? buffer{} : buffer::of(std::move(offsets)), 0, rows_};
+}
+
+}  // namespace twinkle::data
