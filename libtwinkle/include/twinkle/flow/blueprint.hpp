@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twinkle/base/time.hpp"
+#include "twinkle/flow/dispatch.hpp"
+#include "twinkle/flow/emission.hpp"
+#include "twinkle/flow/endpoint.hpp"
+#include "twinkle/mesh/device_group.hpp"
+#include "twinkle/mesh/device_mesh.hpp"
+
+namespace twinkle {
+
+class context;
+
+/// A graph as data: what check, plan, place, run and simulate read. Stages and endpoints are named by their ordinals.
+struct blueprint {
+  enum class role : std::uint8_t { source, work, state, load };
+
+  struct endpoint_spec {
+    std::string name;  ///< given, or "file.cpp:12" of the declaring call
+    role kind = role::work;
+    endpoint target = {};
+    dispatch how = dispatch::by_type;
+    collect result = collect::by_type;
+    small fewer = small::unset;
+    duration deadline = std::chrono::minutes(10);
+  };
+
+  struct stage {
+    std::string name;
+    device_group group = {};
+    std::optional<device_mesh> mesh = std::nullopt;
+    bodies run = bodies::own_thread;
+    std::function<std::shared_ptr<void>(context&)> make = nullptr;
+    emission emits = {};
+    std::vector<endpoint_spec> endpoints = {};
+  };
+
+  struct regroup {
+    enum class kind : std::uint8_t { group_by_parent, rebatch };
+
+    kind how = kind::group_by_parent;
+    std::size_t rows = 0;                              ///< of a rebatch
+    std::optional<std::size_t> buffer = std::nullopt;  ///< in rows; unset: as large as it must be
+  };
+
+  /// An endpoint, by ordinals.
+  struct port {
+    std::size_t stage = 0;
+    std::size_t endpoint = 0;
+
+    friend bool operator==(const port&, const port&) = default;
+  };
+
+  struct edge {
+    port from;
+    port to;
+    std::vector<regroup> regroups = {};
+    bool grouped = false;  ///< siblings have been brought together upstream, and stay together
+    std::optional<std::size_t> credits = std::nullopt;  ///< in rows; unset: two batches of the producer
+    std::optional<std::size_t> max_staleness = std::nullopt;
+    std::optional<std::size_t> expands = std::nullopt;  ///< rows that `to` returns for one
+  };
+
+  struct subscription {
+    port to;
+    std::size_t every = 1;
+  };
+
+  struct publication {
+    std::size_t stage = 0;
+    std::size_t state = 0;  ///< endpoint
+    std::size_t after = 0;  ///< endpoint
+    std::vector<subscription> subscribers = {};
+  };
+
+  struct stop {
+    port of;
+    std::size_t steps = 0;
+  };
+
+  struct option {
+    std::string name;
+    std::string value;  ///< as text
+    std::string help;
+  };
+
+  std::string name;
+  std::vector<stage> stages = {};
+  std::vector<edge> edges = {};
+  std::vector<publication> publications = {};
+  std::optional<stop> stop_after = std::nullopt;
+  std::vector<option> options = {};
+  std::vector<std::string> problems = {};  ///< found while building
+
+  [[nodiscard]] std::string name_of(port at) const {
+    return stages[at.stage].name + "." + stages[at.stage].endpoints[at.endpoint].name;
+  }
+};
+
+}  // namespace twinkle

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "twinkle/base/result.hpp"
+#include "twinkle/flow/payload.hpp"
+
+namespace twinkle {
+
+class context;
+
+namespace detail {
+
+template <class T>
+struct unwrapped {
+  using type = T;
+};
+template <class T>
+struct unwrapped<result<T>> {
+  using type = T;
+};
+
+template <class Member, class Worker, class... Input>
+using returned = typename unwrapped<std::remove_cvref_t<std::invoke_result_t<Member, Worker&, context&, Input...>>>::type;
+
+template <class Member, class Worker, class... Input>
+concept endpoint_of =
+    std::is_member_function_pointer_v<Member> && std::invocable<Member, Worker&, context&, Input...>;
+
+template <class T, class... Options>
+concept one_of = (std::same_as<T, Options> || ...);
+
+}  // namespace detail
+
+/// `std::optional<batch>(context&)`: the next rows, or nothing when there are no more.
+template <class Member, class Worker>
+concept source_endpoint =
+    detail::endpoint_of<Member, Worker> && detail::one_of<detail::returned<Member, Worker>, std::optional<batch>>;
+
+/// `batch(context&, batch)`, `metrics(context&, batch)` or `void(context&, batch)`.
+template <class Member, class Worker>
+concept batch_endpoint = detail::endpoint_of<Member, Worker, batch> &&
+                         detail::one_of<detail::returned<Member, Worker, batch>, batch, metrics, void>;
+
+/// `weights(context&)`: what a worker holds of the weights, copied.
+template <class Member, class Worker>
+concept state_endpoint =
+    detail::endpoint_of<Member, Worker> && detail::one_of<detail::returned<Member, Worker>, weights>;
+
+/// `void(context&, weights)`, or `metrics(context&, weights)` for one that grades them.
+template <class Member, class Worker>
+concept load_endpoint = detail::endpoint_of<Member, Worker, weights> &&
+                        detail::one_of<detail::returned<Member, Worker, weights>, metrics, void>;
+
+/// A member function of a worker with its type erased.
+struct endpoint {
+  /// Which member function: its type and its bytes.
+  struct key {
+    std::type_index type = typeid(void);
+    std::vector<unsigned char> bytes = {};
+
+    friend bool operator==(const key&, const key&) = default;
+  };
+
+  key member = {};
+  std::function<result<payload>(void* worker, context&, payload input)> invoke = nullptr;
+  bool returns_batch = false;
+  bool returns_metrics = false;
+};
+
+namespace detail {
+
+template <class Member>
+[[nodiscard]] endpoint::key key_of(Member member) {
+  endpoint::key key{typeid(Member), std::vector<unsigned char>(sizeof member)};
+  std::memcpy(key.bytes.data(), &member, sizeof member);
+  return key;
+}
+
+template <class T>
+[[nodiscard]] result<payload> to_payload(T value) {
+  if constexpr (std::same_as<T, std::optional<batch>>)
+    return value ? payload{*std::move(value)} : payload{end_of_source{}};
+  else
+    return payload{std::move(value)};
+}
+template <class T>
+[[nodiscard]] result<payload> to_payload(result<T> value) {
+  return value ? to_payload(std::move(value).value()) : result<payload>{value.failure()};
+}
+
+/// Input is batch, weights, or nothing.
+template <class Worker, class... Input, class Member>
+[[nodiscard]] endpoint erase(Member member) {
+  using value = returned<Member, Worker, Input...>;
+  endpoint made;
+  made.member = key_of(member);
+  made.returns_batch = one_of<value, batch, std::optional<batch>>;
+  made.returns_metrics = std::same_as<value, metrics>;
+  made.invoke = [member](void* object, context& ctx, [[maybe_unused]] payload input) -> result<payload> {
+    Worker& worker = *static_cast<Worker*>(object);
+    if constexpr (std::is_void_v<std::invoke_result_t<Member, Worker&, context&, Input...>>) {
+      std::invoke(member, worker, ctx, std::get<Input>(std::move(input))...);
+      return payload{};
+    } else {
+      return to_payload(std::invoke(member, worker, ctx, std::get<Input>(std::move(input))...));
+    }
+  };
+  return made;
+}
+
+}  // namespace detail
+}  // namespace twinkle

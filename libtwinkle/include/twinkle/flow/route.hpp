@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "twinkle/base/result.hpp"
+#include "twinkle/base/time.hpp"
+#include "twinkle/flow/collected.hpp"
+#include "twinkle/flow/dispatch.hpp"
+#include "twinkle/flow/payload.hpp"
+
+namespace twinkle::route {
+
+/// Calls of one stage are numbered in the order in which all of its workers execute them.
+using call_id = std::uint64_t;
+
+struct call {
+  std::string endpoint;
+  dispatch how = dispatch::by_type;
+  collect result = collect::by_type;
+  small fewer = small::unset;
+  payload input = {};
+  std::optional<time_point> deadline = std::nullopt;  ///< unset: it may take for ever
+};
+
+/// What to send to one worker.
+struct delivery {
+  std::size_t worker = 0;
+  payload input;
+};
+
+/// The one answer of a call. If it is a fault, the workers that still work on it are to be cancelled.
+struct outcome {
+  call_id call = 0;
+  result<collected> value;
+  std::vector<std::size_t> unfinished = {};
+};
+
+/// Decides for one stage: a call, its slices, replies in any order, failures and deadlines come in; what to send and
+/// what to answer go out. Every call has exactly one outcome: that of `start` if it is refused, else the first of a
+/// full set of replies, a failure, or its deadline. Replies that come late or twice change nothing.
+class machine {
+ public:
+  explicit machine(team workers, collector rule = collect_in_order);
+
+  struct started {
+    call_id call = 0;
+    std::vector<delivery> deliveries = {};
+    std::optional<outcome> refused = std::nullopt;
+  };
+
+  [[nodiscard]] started start(call wanted);
+  [[nodiscard]] std::optional<outcome> reply(std::size_t worker, call_id call, result<payload> value);
+
+  /// The outcomes of all calls whose deadline is not after `now`; each names who has not answered.
+  [[nodiscard]] std::vector<outcome> expire(time_point now);
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+  /// Forgets all calls in flight, which get no outcome.
+  void forget() { calls_.clear(); }
+
+  /// Workers that have not answered `call`; empty if it is not in flight.
+  [[nodiscard]] std::vector<std::size_t> silent(call_id call) const;
+
+  [[nodiscard]] std::size_t in_flight() const { return calls_.size(); }
+  [[nodiscard]] const team& workers() const { return workers_; }
+
+ private:
+  struct flight {
+    call_id id = 0;
+    call wanted;
+    std::vector<returned> parts;  // by delivery
+    std::vector<bool> answered;
+    std::size_t answers = 0;
+  };
+
+  [[nodiscard]] flight* find(call_id id);
+  [[nodiscard]] result<std::vector<returned>> cut(const call& wanted) const;
+  [[nodiscard]] outcome finish(flight& ended, result<collected> value);
+
+  team workers_;
+  collector rule_;
+  std::vector<flight> calls_;
+  call_id next_ = 0;
+};
+
+}  // namespace twinkle::route

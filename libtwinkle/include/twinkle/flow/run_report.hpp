@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twinkle/base/fault.hpp"
+#include "twinkle/data/weights.hpp"
+#include "twinkle/flow/message.hpp"
+
+namespace twinkle {
+
+/// What a run came to.
+struct run_report {
+  std::optional<fault> why = std::nullopt;  ///< the first cause, where it did not end well
+  bool interrupted = false;                 ///< it was asked to end before its time
+  std::size_t steps = 0;
+  std::size_t emitted = 0;   ///< rows, by sources
+  std::size_t trained = 0;   ///< rows, by endpoints that end a stream
+  std::size_t returned = 0;  ///< rows that were on their way when it ended
+  std::vector<std::string> abandoned = {};  ///< bodies that did not end: "place in endpoint"
+  std::optional<weights> newest = std::nullopt;
+
+  [[nodiscard]] bool good() const { return !why && abandoned.empty(); }
+};
+
+/// Hears of a run while it goes on.
+class run_listener {
+ public:
+  virtual ~run_listener() = default;
+  virtual void on_step(const step_record&) {}
+  virtual void on_graded(const std::string& /*stage*/, std::int64_t /*version*/, const metrics&) {}
+  /// The run ends badly, or early: said once, at once.
+  virtual void on_fault(const fault&) {}
+  virtual void on_interrupt(const std::string& /*what happens now*/) {}
+};
+
+}  // namespace twinkle

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "twinkle/flow/admission.hpp"
+#include "twinkle/flow/edge_ends.hpp"
+#include "twinkle/flow/message.hpp"
+#include "twinkle/flow/route.hpp"
+#include "twinkle/flow/stage_plan.hpp"
+
+namespace twinkle {
+
+/// All decisions of one stage's router: what its workers execute, in which order; what flows on; what is published;
+/// when it may end. A message and the time come in, messages go out.
+///
+/// One order for all workers: construct, then source or data calls, loads and states as they are placed, then destroy.
+class stage_machine {
+ public:
+  explicit stage_machine(stage_plan plan, route::collector rule = route::collect_in_order);
+
+  [[nodiscard]] outbox receive(const message& content, time_point now);
+
+  /// When it wants a tick at the latest.
+  [[nodiscard]] std::optional<time_point> next_deadline() const { return calls_.next_deadline(); }
+
+ private:
+  enum class phase : std::uint8_t { idle, building, built, running, stopping, closing, gone };
+
+  struct construct_call {};
+  struct destroy_call {};
+  struct source_call {};
+  struct data_call {
+    std::size_t input = 0;
+    std::size_t rows = 0;
+    std::vector<tombstone> tombstones = {};
+    std::optional<step_record> step = std::nullopt;
+  };
+  struct load_call {
+    std::int64_t version = 0;
+  };
+  struct state_call {
+    std::size_t publication = 0;
+    std::int64_t version = 0;
+  };
+  struct client_call {
+    std::uint64_t id = 0;
+    address client;
+  };
+  using purpose =
+      std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, client_call>;
+
+  struct under_way {
+    route::call_id call = 0;
+    std::size_t endpoint = 0;
+    purpose why;
+    std::optional<collected> value = std::nullopt;  // of a data call that waits for those before it
+  };
+
+  struct subscription {
+    stage_plan::load plan;
+    std::optional<admission> admitted = std::nullopt;
+    std::deque<weights> pending = {};
+    std::int64_t placed = -1;  // version
+    std::int64_t loaded = -1;
+  };
+  struct series {
+    stage_plan::publication plan;
+    std::int64_t made = 0;         // version after the last `after` call that was started
+    std::int64_t asked = -1;       // of the last state call
+    std::vector<std::int64_t> sent;  // by subscriber
+    std::optional<weights> newest = std::nullopt;
+  };
+
+  // events
+  void on(const msg::build&);
+  void on(const msg::begin&);
+  void on(const msg::rows&);
+  void on(const msg::credit&);
+  void on(const msg::end&);
+  void on(const msg::published&);
+  void on(const msg::reply&);
+  void on(const msg::stop&);
+  void on(const msg::abort&);
+  void on(const msg::tick&);
+  void on(const msg::call&);
+  template <class Other>
+  void on(const Other&);  // a message that no router gets
+
+  // what to do next
+  void advance();
+  bool start_loads();
+  bool start_source();
+  bool start_data(std::size_t input);
+  void start_states(std::size_t endpoint);
+  void end_stream();
+  void advance_stop();
+  bool flush_publications();
+  void pass_tombstones(inlet::taken taken, std::size_t input);
+  void close(std::optional<duration> patience);
+
+  // calls
+  void start(purpose why, std::size_t endpoint, payload input, std::int64_t version,
+             std::optional<route::call> how = std::nullopt);
+  void settle(route::outcome outcome);
+  void finish(under_way& call, collected value);
+  void release_data();
+  void deliver(under_way& call);
+  void emit(std::size_t endpoint, const batch& rows);
+  void publish(series& of, std::int64_t version, weights value);
+  void report_gone(std::vector<std::string> abandoned);
+  void fail(fault why);
+
+  [[nodiscard]] batch prepare(const batch& rows, data_call& call, const stage_plan::in& in);
+  [[nodiscard]] bool open_for(std::size_t endpoint, std::size_t expected) const;
+  [[nodiscard]] std::size_t data_under_way() const;
+  template <class Purpose>
+  [[nodiscard]] bool any() const {
+    return std::any_of(under_way_.begin(), under_way_.end(),
+                       [](const under_way& call) { return std::holds_alternative<Purpose>(call.why); });
+  }
+  [[nodiscard]] std::int64_t version() const;
+  [[nodiscard]] std::string name_of(const under_way& call) const;
+  [[nodiscard]] bool ready_for_rows() const;
+  void send(const address& to, message content) { out_.push_back({to, std::move(content)}); }
+
+  stage_plan plan_;
+  route::machine calls_;
+  phase phase_ = phase::idle;
+  std::deque<inlet> inlets_;
+  std::vector<outlet> outlets_;  // by plan_.outputs
+  std::vector<subscription> subscriptions_;
+  std::vector<series> series_;
+  std::deque<under_way> under_way_;  // in order of calls
+  std::uint64_t sequence_ = 0;       // of the next row that the source emits
+  std::size_t steps_started_ = 0;
+  std::size_t steps_ended_ = 0;
+  bool exhausted_ = false;           // the source
+  bool end_sent_ = false;
+  std::int64_t await_version_ = -1;
+  std::vector<std::string> unfinished_;  // bodies that were running when the run was given up, by worker
+  row_account account_;
+  time_point now_{};
+  outbox out_;
+};
+
+}  // namespace twinkle

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "twinkle/flow/blueprint.hpp"
+#include "twinkle/flow/collected.hpp"
+#include "twinkle/flow/worker_place.hpp"
+
+namespace twinkle {
+
+/// What the router of one stage and its workers need to know of the graph.
+struct stage_plan {
+  struct in {
+    std::size_t edge = 0;
+    std::size_t producer = 0;
+    std::size_t endpoint = 0;
+    std::vector<blueprint::regroup> regroups = {};
+    bool grouped = false;
+    std::size_t buffer = 0;
+    std::optional<std::size_t> max_staleness = std::nullopt;
+    std::optional<std::size_t> exactly = std::nullopt;  ///< rows that must come out for one that goes in
+    std::size_t expected = 1;                           ///< rows that are expected for one
+  };
+  struct out {
+    std::size_t edge = 0;
+    std::size_t consumer = 0;
+    std::size_t endpoint = 0;
+    std::optional<std::size_t> credits = std::nullopt;
+  };
+  struct subscriber {
+    std::size_t stage = 0;
+    std::size_t every = 1;
+    bool bounded = false;  ///< its loads are placed by count
+  };
+  struct publication {
+    std::size_t ordinal = 0;
+    std::size_t state = 0;
+    std::size_t after = 0;
+    std::vector<subscriber> subscribers = {};
+  };
+  struct load {
+    std::size_t publication = 0;
+    std::size_t endpoint = 0;
+    std::optional<std::size_t> bound = std::nullopt;  ///< versions
+    std::size_t rows_per_step = 0;                    ///< where there is a bound
+  };
+  struct step_limit {
+    std::size_t endpoint = 0;
+    std::size_t steps = 0;
+  };
+
+  std::size_t ordinal = 0;
+  route::team team = {};
+  std::vector<worker_place> workers = {};
+  bodies run = bodies::own_thread;
+  std::function<std::shared_ptr<void>(context&)> make = nullptr;
+  std::vector<blueprint::endpoint_spec> endpoints = {};
+  std::optional<std::size_t> source = std::nullopt;  ///< endpoint
+  std::size_t emits_rows = 0;
+  std::vector<in> inputs = {};
+  std::vector<out> outputs = {};
+  std::vector<publication> publications = {};
+  std::vector<load> loads = {};
+  std::optional<step_limit> steps = std::nullopt;
+
+  /// It only looks at weights: nothing flows through it, so that it ends last.
+  [[nodiscard]] bool observes() const { return inputs.empty() && !source && !loads.empty(); }
+};
+
+}  // namespace twinkle

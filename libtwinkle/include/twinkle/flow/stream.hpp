@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <utility>
+
+#include "twinkle/flow/blueprint.hpp"
+
+namespace twinkle {
+
+/// Siblings: the rows that one row was expanded to.
+struct parent_key {};
+inline constexpr parent_key parent{};
+
+template <class Worker>
+class stage;
+
+struct emit_options {
+  std::string name = {};
+  std::size_t rows = 0;  ///< in a full batch; 0: as the worker's type declares, if it does
+  duration deadline = std::chrono::minutes(10);
+};
+
+struct to_options {
+  std::string name = {};
+  twinkle::dispatch dispatch = dispatch::by_type;
+  twinkle::collect collect = collect::by_type;
+  twinkle::small small = small::unset;
+  std::optional<std::size_t> credits = std::nullopt;        ///< rows on the edge; unset: two batches of the producer
+  std::optional<std::size_t> max_staleness = std::nullopt;  ///< versions that a row may be old when it is trained
+  std::optional<std::size_t> expands = std::nullopt;        ///< rows that the endpoint returns for one
+  duration deadline = std::chrono::minutes(10);             ///< of one call
+};
+
+struct load_options {
+  std::string name = {};
+  std::size_t every = 1;  ///< each n-th version; the first and the last always
+  duration deadline = std::chrono::minutes(10);
+};
+
+struct regroup_options {
+  std::optional<std::size_t> buffer = std::nullopt;  ///< rows; unset: as large as it must be
+};
+
+/// A member function of Worker.
+template <class Worker>
+struct member_of {
+  std::optional<endpoint::key> key = std::nullopt;
+
+  member_of() = default;
+  template <class Member>
+    requires std::is_member_function_pointer_v<Member>
+  member_of(Member member) : key(detail::key_of(member)) {}
+};
+
+namespace detail {
+
+/// The ordinal of the endpoint in its stage: the declared one, or a new one.
+[[nodiscard]] std::size_t declare(blueprint& plan, std::size_t stage, blueprint::endpoint_spec spec,
+                                  const std::source_location& where);
+
+}  // namespace detail
+
+/// The results of a stage that ends a stream.
+class results {
+ public:
+  results(std::shared_ptr<blueprint> plan, blueprint::port from) : plan_(std::move(plan)), from_(from) {}
+
+  /// Each result is a step; the run ends after so many.
+  void stop_after(std::size_t steps) const { plan_->stop_after = blueprint::stop{from_, steps}; }
+
+ private:
+  std::shared_ptr<blueprint> plan_;
+  blueprint::port from_;
+};
+
+/// A flow of batches. A name used twice fans out.
+class stream {
+ public:
+  stream(std::shared_ptr<blueprint> plan, blueprint::port from, bool grouped)
+      : plan_(std::move(plan)), from_(from), grouped_(grouped) {}
+
+  /// Brings siblings together; a group leaves when its parent is closed, groups in the order of their parents.
+  [[nodiscard]] stream group_by(parent_key, const regroup_options& options = {}) const;
+
+  /// Batches of `rows` rows, tombstones counted. After group_by it never cuts a group: it ends before the group that
+  /// would pass `rows`.
+  [[nodiscard]] stream rebatch(std::size_t rows, const regroup_options& options = {}) const;
+
+  /// Into an endpoint of another stage. A stream of what it returns, if that is batches; else `results`.
+  template <class Worker, class Member>
+  auto to(const stage<Worker>& target, Member member, const to_options& options = {},
+          const std::source_location& where = std::source_location::current()) const;
+
+  /// Each batch of the stream is a step; the run ends after so many.
+  void stop_after(std::size_t steps) const { plan_->stop_after = blueprint::stop{from_, steps}; }
+
+ private:
+  std::shared_ptr<blueprint> plan_;
+  blueprint::port from_;
+  std::vector<blueprint::regroup> regroups_;
+  bool grouped_ = false;
+};
+
+/// The weights of a stage, as a flow of versions.
+class publication {
+ public:
+  publication(std::shared_ptr<blueprint> plan, std::size_t ordinal) : plan_(std::move(plan)), ordinal_(ordinal) {}
+
+  /// To one more subscriber.
+  template <class Worker, class Member>
+  const publication& to(const stage<Worker>& target, Member member, const load_options& options = {},
+                        const std::source_location& where = std::source_location::current()) const {
+    static_assert(load_endpoint<Member, Worker>,
+                  "twinkle: what weights are published to must be void or metrics (context&, weights) of the worker "
+                  "(concept twinkle::load_endpoint)");
+    blueprint::endpoint_spec spec{options.name, blueprint::role::load};
+    if constexpr (load_endpoint<Member, Worker>)
+      spec.target = detail::erase<Worker, weights>(member);
+    spec.deadline = options.deadline;
+    const std::size_t endpoint = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
+    plan_->publications[ordinal_].subscribers.push_back({{target.ordinal(), endpoint}, options.every});
+    return *this;
+  }
+
+ private:
+  std::shared_ptr<blueprint> plan_;
+  std::size_t ordinal_;
+};
+
+/// The workers that play one role: what spawn returns.
+template <class Worker>
+class stage {
+ public:
+  stage(std::shared_ptr<blueprint> plan, std::size_t ordinal) : plan_(std::move(plan)), ordinal_(ordinal) {}
+
+  [[nodiscard]] std::size_t ordinal() const { return ordinal_; }
+
+  /// The stream of a source.
+  template <class Member>
+  [[nodiscard]] stream emits(Member member, const emit_options& options = {},
+                             const std::source_location& where = std::source_location::current()) const {
+    static_assert(source_endpoint<Member, Worker>,
+                  "twinkle: what a stage emits with must be std::optional<batch>(context&) of the worker (concept "
+                  "twinkle::source_endpoint)");
+    blueprint::endpoint_spec spec{options.name, blueprint::role::source};
+    if constexpr (source_endpoint<Member, Worker>)
+      spec.target = detail::erase<Worker>(member);
+    spec.deadline = options.deadline;
+    if (options.rows > 0)
+      plan_->stages[ordinal_].emits.rows = options.rows;
+    return {plan_, {ordinal_, detail::declare(*plan_, ordinal_, std::move(spec), where)}, false};
+  }
+
+  struct publish_options {
+    member_of<Worker> after;  ///< the endpoint whose every call makes a new version
+    std::string name = {};
+    duration deadline = std::chrono::minutes(10);
+  };
+
+  /// Version 0 before the first sample, and a new version after each call of `after`. The only way to make a cycle.
+  template <class Member>
+  [[nodiscard]] publication publishes(Member member, const publish_options& options,
+                                      const std::source_location& where = std::source_location::current()) const {
+    static_assert(state_endpoint<Member, Worker>,
+                  "twinkle: what a stage publishes must be weights(context&) of the worker (concept "
+                  "twinkle::state_endpoint)");
+    blueprint::endpoint_spec spec{options.name, blueprint::role::state};
+    if constexpr (state_endpoint<Member, Worker>)
+      spec.target = detail::erase<Worker>(member);
+    spec.deadline = options.deadline;
+    const std::size_t state = detail::declare(*plan_, ordinal_, std::move(spec), where);
+    plan_->publications.push_back({ordinal_, state, after(options.after)});
+    return {plan_, plan_->publications.size() - 1};
+  }
+
+ private:
+  [[nodiscard]] std::size_t after(const member_of<Worker>& member) const {
+    const auto& endpoints = plan_->stages[ordinal_].endpoints;
+    for (std::size_t at = 0; at < endpoints.size(); ++at)
+      if (member.key && endpoints[at].target.member == *member.key)
+        return at;
+    plan_->problems.push_back("stage '" + plan_->stages[ordinal_].name +
+                              "' publishes after an endpoint that no stream goes to; give .after an endpoint that is "
+                              "fed before publishes");
+    return 0;
+  }
+
+  std::shared_ptr<blueprint> plan_;
+  std::size_t ordinal_;
+};
+
+template <class Worker, class Member>
+auto stream::to(const stage<Worker>& target, Member member, const to_options& options,
+                const std::source_location& where) const {
+  static_assert(batch_endpoint<Member, Worker>,
+                "twinkle: what a stream goes to must be batch, metrics or void (context&, batch) of the worker (concept "
+                "twinkle::batch_endpoint)");
+  blueprint::endpoint_spec spec{options.name, blueprint::role::work};
+  if constexpr (batch_endpoint<Member, Worker>)
+    spec.target = detail::erase<Worker, batch>(member);
+  spec.how = options.dispatch;
+  spec.result = options.collect;
+  spec.fewer = options.small;
+  spec.deadline = options.deadline;
+  const std::size_t endpoint = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
+  plan_->edges.push_back({from_, {target.ordinal(), endpoint}, regroups_, grouped_, options.credits,
+                          options.max_staleness, options.expands});
+  if constexpr (batch_endpoint<Member, Worker>) {
+    if constexpr (std::same_as<detail::returned<Member, Worker, batch>, batch>)
+      return stream{plan_, {target.ordinal(), endpoint}, grouped_};
+    else
+      return results{plan_, {target.ordinal(), endpoint}};
+  } else {
+    return results{plan_, {target.ordinal(), endpoint}};
+  }
+}
+
+}  // namespace twinkle

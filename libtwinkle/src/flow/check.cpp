@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/flow/check.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "twinkle/base/list.hpp"
+#include "twinkle/flow/rows_known.hpp"
+#include "twinkle/flow/stage_shape.hpp"
+
+namespace twinkle {
+namespace {
+
+class checker {
+ public:
+  explicit checker(const blueprint& plan) : plan_(plan), rows_(plan) {}
+
+  verdict run() {
+    found_.problems = plan_.problems;
+    check_names();
+    for (const blueprint::stage& stage : plan_.stages)
+      check_placement(stage);
+    if (!found_.good())
+      return found_;  // what follows counts workers
+    for (std::size_t at = 0; at < plan_.stages.size(); ++at)
+      check_fed(at);
+    for (const blueprint::edge& edge : plan_.edges) {
+      check_capacity(edge);
+      check_small(edge);
+      check_bound(edge);
+    }
+    check_publications();
+    check_end();
+    return found_;
+  }
+
+ private:
+  void problem(std::string text) { found_.problems.push_back(std::move(text)); }
+
+  [[nodiscard]] static std::string quoted(const std::string& name) { return "stage '" + name + "'"; }
+
+  void check_names() {
+    std::set<std::string> seen;
+    std::set<std::string> twice;
+    for (const blueprint::stage& stage : plan_.stages)
+      if (!seen.insert(stage.name).second && twice.insert(stage.name).second)
+        problem("two stages are named '" + stage.name + "'; give each its own name");
+    if (plan_.stages.empty())
+      problem("the graph has no stages");
+    for (std::size_t at = 0; at < plan_.options.size(); ++at)
+      for (std::size_t before = 0; before < at; ++before)
+        if (plan_.options[before].name == plan_.options[at].name)
+          problem("option --" + plan_.options[at].name + " is declared twice");
+  }
+
+  void check_placement(const blueprint::stage& stage) {
+    const std::vector<std::string> wrong = problems(stage.group);
+    for (const std::string& text : wrong)
+      problem(quoted(stage.name) + ": " + text);
+    if (!wrong.empty() || !stage.mesh)
+      return;
+    const auto devices = static_cast<std::size_t>(stage.group.ranks.count());
+    if (stage.mesh->world_size() != devices)
+      problem(quoted(stage.name) + ": its mesh " + stage.mesh->title() + " has " +
+              std::to_string(stage.mesh->world_size()) + " ranks, but device group '" + stage.group.name + "' has " +
+              std::to_string(devices));
+    const std::string& type = stage.mesh->sizes().device_type;
+    if (!type.empty() && canonical_device_type(type) != canonical_device_type(stage.group.device_type))
+      problem(quoted(stage.name) + ": its mesh is for " + type + ", but device group '" + stage.group.name + "' is " +
+              stage.group.device_type);
+    check_workers(stage, devices);
+  }
+
+  void check_workers(const blueprint::stage& stage, std::size_t devices) {
+    if (stage.mesh->world_size() != devices)
+      return;
+    const std::size_t each = stage.group.gpus_per_worker;
+    for (std::size_t first = 0; first < devices; first += each)
+      for (std::size_t rank = first + 1; rank < first + each; ++rank)
+        if (stage.mesh->data_rank(rank) != stage.mesh->data_rank(first)) {
+          problem(quoted(stage.name) + ": the worker of ranks " + std::to_string(first) + ".." +
+                  std::to_string(first + each - 1) + " would serve two data ranks, " +
+                  std::to_string(stage.mesh->data_rank(first)) + " and " +
+                  std::to_string(stage.mesh->data_rank(rank)) + "; change gpus_per_worker or the mesh");
+          return;
+        }
+  }
+
+  void check_fed(std::size_t at) {
+    const blueprint::stage& stage = plan_.stages[at];
+    const bool source = is_source(stage);
+    const bool fed = std::any_of(plan_.edges.begin(), plan_.edges.end(),
+                                 [&](const blueprint::edge& edge) { return edge.to.stage == at; });
+    const bool subscribed =
+        std::any_of(plan_.publications.begin(), plan_.publications.end(), [&](const blueprint::publication& each) {
+          return std::any_of(each.subscribers.begin(), each.subscribers.end(),
+                             [&](const blueprint::subscription& to) { return to.to.stage == at; });
+        });
+    if (!source && !fed && !subscribed)
+      problem(quoted(stage.name) + " is fed by nobody; let a stream or a publication go to it, or take it away");
+    if (source && fed)
+      problem(quoted(stage.name) + " is a source and is also fed by a stream");
+    if (source && worker_count(stage) != 1)
+      problem(quoted(stage.name) + " is a source with " + std::to_string(worker_count(stage)) +
+              " workers; a source has one");
+    std::map<std::size_t, std::size_t> times;
+    for (const blueprint::edge& edge : plan_.edges)
+      if (edge.to.stage == at && ++times[edge.to.endpoint] == 2)
+        problem("two streams go to " + plan_.name_of(edge.to) + "; an endpoint takes one");
+  }
+
+  void check_capacity(const blueprint::edge& edge) {
+    const std::string where = plan_.name_of(edge.from) + " -> " + plan_.name_of(edge.to);
+    if (edge.credits && *edge.credits == 0)
+      problem(where + ": 0 credits let nothing through; give at least 1");
+    if (edge.expands && *edge.expands == 0)
+      problem(where + ": .expands is 0; an endpoint that drops rows leaves tombstones instead");
+    const std::size_t producer = rows_.produced(edge).value_or(1);
+    for (const blueprint::regroup& each : edge.regroups) {
+      const bool rebatches = each.how == blueprint::regroup::kind::rebatch;
+      const std::size_t need = rebatches ? each.rows : rows_.group_size(edge);
+      if (rebatches && each.rows == 0)
+        problem(where + ": rebatch(0) makes no batch");
+      else if (rebatches && each.rows < rows_.group_size(edge))
+        problem(where + ": rebatch(" + std::to_string(each.rows) + ") cannot hold one group of " +
+                std::to_string(rows_.group_size(edge)) + " rows");
+      if (each.buffer && *each.buffer < need + producer)
+        problem(where + ": the buffer of " + std::string(rebatches ? "rebatch" : "group_by") + " holds " +
+                std::to_string(*each.buffer) + " rows, but must hold " + std::to_string(need + producer) + ": " +
+                std::to_string(need) + " that it waits for and " + std::to_string(producer) +
+                " of one batch that comes in");
+    }
+  }
+
+  void check_small(const blueprint::edge& edge) {
+    const blueprint::stage& stage = plan_.stages[edge.to.stage];
+    const blueprint::endpoint_spec& endpoint = stage.endpoints[edge.to.endpoint];
+    if (endpoint.how != dispatch::by_type && endpoint.how != dispatch::slice_dp)
+      return;
+    const std::size_t ranks = mesh_of(stage).data_ranks();
+    const auto fewest = rows_.fewest(edge);
+    if (endpoint.fewer == small::unset && fewest && *fewest < ranks)
+      problem(plan_.name_of(edge.to) + " may get as few as " + std::to_string(*fewest) + " rows for its " +
+              std::to_string(ranks) + " data ranks; give it a policy with .small, or let the source drop its last rows");
+  }
+
+  void check_bound(const blueprint::edge& edge) {
+    if (!edge.max_staleness)
+      return;
+    const std::string where = plan_.name_of(edge.to);
+    bool loaded = false;
+    for (const blueprint::publication& each : plan_.publications)
+      if (each.stage == edge.to.stage)
+        for (const blueprint::subscription& to : each.subscribers) {
+          if (!rows_.upstream(to.to.stage, edge))
+            continue;
+          loaded = true;
+          if (!rows_.rows_per_step(edge, to.to.stage))
+            problem(where + " has a staleness bound, but the rows per step are not known: " + why_unknown(edge, to.to.stage));
+          if (to.every != 1)
+            problem(where + " has a staleness bound, so " + plan_.name_of(to.to) + " must load every version, not each " +
+                    std::to_string(to.every));
+        }
+    if (!loaded)
+      problem(where + " has a staleness bound, but no stage upstream of it loads the weights of '" +
+              plan_.stages[edge.to.stage].name + "'");
+  }
+
+  [[nodiscard]] std::string why_unknown(const blueprint::edge& edge, std::size_t stage) const {
+    const auto rows = rows_.arriving(edge);
+    if (!rows)
+      return "rebatch before " + plan_.name_of(edge.to) + ", or declare what the source emits";
+    return "a step of " + std::to_string(*rows) + " rows is no whole number of rows of '" + plan_.stages[stage].name +
+           "'; see .expands of the endpoints between";
+  }
+
+  void check_publications() {
+    for (const blueprint::publication& each : plan_.publications) {
+      const std::string& who = plan_.stages[each.stage].name;
+      if (each.subscribers.empty())
+        problem(quoted(who) + " publishes its weights to nobody");
+      for (const blueprint::subscription& to : each.subscribers) {
+        if (to.every == 0)
+          problem(plan_.name_of(to.to) + ": .every is 0; 1 is every version");
+        const bool bounded = std::any_of(plan_.edges.begin(), plan_.edges.end(), [&](const blueprint::edge& edge) {
+          return edge.to == blueprint::port{each.stage, each.after} && edge.max_staleness.has_value();
+        });
+        const blueprint::edge* trained = rows_.into({each.stage, each.after});
+        if (trained != nullptr && !bounded && rows_.upstream(to.to.stage, *trained))
+          found_.remarks.push_back("'" + who + "' publishes into its own past without a bound: a run is not promised to "
+                                   "repeat; give its training edge .max_staleness");
+      }
+    }
+  }
+
+  void check_end() {
+    if (plan_.stop_after && plan_.stop_after->steps == 0)
+      problem("stop_after(0) would end before the first step");
+    if (plan_.stop_after)
+      return;
+    bool ends = false;
+    bool source = false;
+    for (const blueprint::stage& stage : plan_.stages) {
+      source = source || is_source(stage);
+      ends = ends || (is_source(stage) && !stage.emits.endless);
+    }
+    if (!ends)
+      problem(source ? "nothing ends the run: no stop_after, and every source goes on for ever"
+                     : "nothing ends the run: there is no source");
+  }
+
+  const blueprint& plan_;
+  rows_known rows_;
+  verdict found_;
+};
+
+}  // namespace
+
+verdict check(const blueprint& plan) { return checker{plan}.run(); }
+
+}  // namespace twinkle

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/flow/graph.hpp"
+
+#include <algorithm>
+
+namespace twinkle {
+
+namespace detail {
+
+std::size_t declare(blueprint& plan, std::size_t stage, blueprint::endpoint_spec spec,
+                    const std::source_location& where) {
+  if (spec.name.empty()) {
+    const std::string_view file = where.file_name();
+    spec.name = std::string(file.substr(file.find_last_of('/') + 1)) + ":" + std::to_string(where.line());
+  }
+  auto& endpoints = plan.stages[stage].endpoints;
+  const auto found = std::find_if(endpoints.begin(), endpoints.end(), [&](const blueprint::endpoint_spec& each) {
+    return each.kind == spec.kind && each.target.member == spec.target.member;
+  });
+  if (found != endpoints.end())
+    return static_cast<std::size_t>(found - endpoints.begin());
+  endpoints.push_back(std::move(spec));
+  return endpoints.size() - 1;
+}
+
+}  // namespace detail
+
+graph::graph(std::string name, std::map<std::string, std::string> options)
+    : given_(std::move(options)), plan_(std::make_shared<blueprint>()) {
+  plan_->name = std::move(name);
+}
+
+std::uint64_t graph::seed() const {
+  const auto given = given_.find("seed");
+  return given == given_.end() ? 1 : parse<std::uint64_t>("seed", given->second);
+}
+
+std::string graph::declare(std::string_view name, std::string otherwise, std::string_view help) {
+  const auto given = given_.find(std::string(name));
+  const std::string value = given == given_.end() ? otherwise : given->second;
+  plan_->options.push_back({std::string(name), value, std::string(help)});
+  return value;
+}
+
+stream stream::group_by(parent_key, const regroup_options& options) const {
+  stream next = *this;
+  next.regroups_.push_back({blueprint::regroup::kind::group_by_parent, 0, options.buffer});
+  next.grouped_ = true;
+  return next;
+}
+
+stream stream::rebatch(std::size_t rows, const regroup_options& options) const {
+  stream next = *this;
+  next.regroups_.push_back({blueprint::regroup::kind::rebatch, rows, options.buffer});
+  return next;
+}
+
+}  // namespace twinkle

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of a stage: how they start, what their outcomes come to, and how the stage ends.
+#include <algorithm>
+
+#include "twinkle/base/ensure.hpp"
+#include "twinkle/flow/stage_machine.hpp"
+
+namespace twinkle {
+
+std::size_t stage_machine::data_under_way() const {
+  return static_cast<std::size_t>(
+      std::count_if(under_way_.begin(), under_way_.end(),
+                    [](const under_way& call) { return std::holds_alternative<data_call>(call.why); }));
+}
+
+void stage_machine::start(purpose why, std::size_t endpoint, payload input, std::int64_t version,
+                          std::optional<route::call> how) {
+  msg::task::kind what = msg::task::kind::run;
+  if (std::holds_alternative<construct_call>(why))
+    what = msg::task::kind::construct;
+  else if (std::holds_alternative<destroy_call>(why))
+    what = msg::task::kind::destroy;
+  const bool runs = what == msg::task::kind::run;
+  if (!how) {
+    const blueprint::endpoint_spec& spec = plan_.endpoints[endpoint];
+    how = route::call{spec.name, spec.how, spec.result, spec.fewer, std::move(input)};
+  }
+  if (!how->deadline)
+    how->deadline = now_ + (runs ? plan_.endpoints[endpoint].deadline : duration(std::chrono::minutes(10)));
+  route::machine::started begun = calls_.start(std::move(*how));
+  under_way_.push_back({begun.call, endpoint, std::move(why)});
+  for (route::delivery& each : begun.deliveries)
+    send(address::worker(plan_.ordinal, each.worker),
+         msg::task{begun.call, what, endpoint, version, std::move(each.input)});
+  if (begun.refused)
+    settle(std::move(*begun.refused));
+}
+
+void stage_machine::settle(route::outcome outcome) {
+  const auto found = std::find_if(under_way_.begin(), under_way_.end(),
+                                  [&](const under_way& call) { return call.call == outcome.call; });
+  ensure(found != under_way_.end(), "an outcome belongs to a call that is under way");
+  if (auto* client = std::get_if<client_call>(&found->why)) {
+    send(client->client, msg::answer{client->id, outcome.value});
+    under_way_.erase(found);
+  } else if (outcome.value) {
+    finish(*found, std::move(outcome.value).value());
+    return;
+  } else if (std::holds_alternative<destroy_call>(found->why)) {
+    std::vector<std::string> abandoned;
+    for (const std::size_t worker : outcome.unfinished)
+      send(address::worker(plan_.ordinal, worker), msg::abandon{});
+    for (const std::size_t worker : outcome.unfinished)
+      abandoned.push_back(unfinished_.empty() ? plan_.team.places[worker] + " in destructor" : unfinished_[worker]);
+    report_gone(std::move(abandoned));
+    return;
+  } else {
+    under_way_.erase(found);
+    fail(outcome.value.failure());
+  }
+  if (!outcome.value)
+    for (const std::size_t worker : outcome.unfinished)
+      send(address::worker(plan_.ordinal, worker), msg::cancel{outcome.call, outcome.value.failure()});
+}
+
+void stage_machine::finish(under_way& call, collected value) {
+  if (std::holds_alternative<data_call>(call.why)) {
+    call.value = std::move(value);
+    release_data();
+    return;
+  }
+  const under_way done = std::move(call);
+  std::erase_if(under_way_, [&](const under_way& each) { return each.call == done.call; });
+  if (std::holds_alternative<construct_call>(done.why)) {
+    if (phase_ == phase::building)
+      phase_ = phase::built;
+    send(address::session(), msg::built{plan_.ordinal});
+  } else if (std::holds_alternative<destroy_call>(done.why)) {
+    report_gone({});
+  } else if (std::holds_alternative<source_call>(done.why)) {
+    auto* rows = std::get_if<batch>(&std::get<payload>(value));
+    if (rows == nullptr) {
+      exhausted_ = true;
+      return;
+    }
+    std::vector<row_tag> tags(rows->rows());
+    for (row_tag& tag : tags)
+      tag.id = {static_cast<std::uint32_t>(plan_.ordinal), 0, sequence_++, {}};
+    account_.emitted += tags.size();
+    emit(done.endpoint, rows->with_tags(std::move(tags)));
+  } else if (const auto* load = std::get_if<load_call>(&done.why)) {
+    for (subscription& each : subscriptions_)
+      if (each.plan.endpoint == done.endpoint)
+        each.loaded = load->version;
+    if (const auto* graded = std::get_if<payload>(&value); graded && std::holds_alternative<metrics>(*graded))
+      send(address::session(), msg::graded{plan_.ordinal, load->version, std::get<metrics>(*graded)});
+  } else if (const auto* state = std::get_if<state_call>(&done.why)) {
+    const auto* made = std::get_if<payload>(&value);
+    ensure(made != nullptr && std::holds_alternative<weights>(*made), "state returns weights");
+    for (series& each : series_)
+      if (each.plan.ordinal == state->publication)
+        publish(each, state->version, std::get<weights>(*made));
+  }
+}
+
+// Results flow on in the order of their calls, whichever is complete first.
+void stage_machine::release_data() {
+  while (true) {
+    const auto first = std::find_if(under_way_.begin(), under_way_.end(), [](const under_way& call) {
+      return std::holds_alternative<data_call>(call.why);
+    });
+    if (first == under_way_.end() || !first->value)
+      return;
+    under_way done = std::move(*first);
+    under_way_.erase(first);
+    deliver(done);
+  }
+}
+
+void stage_machine::deliver(under_way& call) {
+  data_call& data = std::get<data_call>(call.why);
+  const stage_plan::in& in = plan_.inputs[data.input];
+  const auto* value = std::get_if<payload>(&*call.value);
+  const auto* rows = value == nullptr ? nullptr : std::get_if<batch>(value);
+  if (rows != nullptr && in.exactly && count_of(*rows) != data.rows * *in.exactly) {
+    fail({plan_.team.stage, plan_.endpoints[call.endpoint].name, interval{0, data.rows},
+          "it returned " + std::to_string(count_of(*rows)) + " rows for " + std::to_string(data.rows) +
+              ", but its edge says " + std::to_string(*in.exactly) + " for each; set .expands"});
+    return;
+  }
+  if (rows != nullptr) {
+    batch made = *rows;
+    for (tombstone& lost : data.tombstones)
+      made = made.with_tombstone(std::move(lost));
+    emit(call.endpoint, made);
+  } else {
+    account_.trained += data.rows + data.tombstones.size();
+  }
+  if (!data.step)
+    return;
+  ++steps_ended_;
+  if (value != nullptr && std::holds_alternative<metrics>(*value))
+    data.step->values = std::get<metrics>(*value);
+  send(address::session(), msg::stepped{std::move(*data.step)});
+}
+
+void stage_machine::emit(std::size_t endpoint, const batch& rows) {
+  const std::size_t count = count_of(rows);
+  bool wanted = false;
+  for (std::size_t at = 0; at < outlets_.size(); ++at) {
+    if (plan_.outputs[at].endpoint != endpoint)
+      continue;
+    wanted = true;
+    if (phase_ != phase::running || count == 0)
+      continue;
+    outlets_[at].sent(count);
+    send(address::router(plan_.outputs[at].consumer), msg::rows{plan_.outputs[at].edge, rows});
+  }
+  if (!wanted)
+    account_.trained += count;
+  else if (phase_ != phase::running)
+    account_.held += count;
+}
+
+void stage_machine::publish(series& of, std::int64_t version, weights value) {
+  of.newest = value.at_version(static_cast<std::uint64_t>(version));
+  send(address::session(), msg::newest{*of.newest});
+  const bool last = phase_ != phase::running && version == of.made;
+  for (std::size_t at = 0; at < of.sent.size(); ++at) {
+    const stage_plan::subscriber& to = of.plan.subscribers[at];
+    if (of.sent[at] == version || (last && to.bounded) ||
+        (!last && version % static_cast<std::int64_t>(to.every) != 0))
+      continue;
+    of.sent[at] = version;
+    send(address::router(to.stage), msg::published{of.plan.ordinal, *of.newest});
+  }
+}
+
+void stage_machine::fail(fault why) {
+  if (phase_ == phase::closing || phase_ == phase::gone)
+    return;
+  send(address::session(), msg::failed{plan_.ordinal, std::move(why)});
+  phase_ = phase::closing;  // the session answers with an abort
+}
+
+void stage_machine::on(const msg::stop& order) {
+  if (phase_ == phase::closing || phase_ == phase::gone)
+    return;
+  await_version_ = order.await_version;
+  phase_ = phase::stopping;
+}
+
+std::string stage_machine::name_of(const under_way& call) const {
+  if (std::holds_alternative<construct_call>(call.why))
+    return "constructor";
+  if (std::holds_alternative<destroy_call>(call.why))
+    return "destructor";
+  return plan_.endpoints[call.endpoint].name;
+}
+
+void stage_machine::on(const msg::abort& order) {
+  if (phase_ == phase::gone)
+    return;
+  unfinished_.assign(plan_.team.workers(), "");
+  for (const under_way& call : under_way_)
+    for (const std::size_t worker : calls_.silent(call.call))
+      if (unfinished_[worker].empty())
+        unfinished_[worker] = plan_.team.places[worker] + " in " + name_of(call);
+  for (const under_way& call : under_way_)
+    if (const auto* data = std::get_if<data_call>(&call.why))
+      account_.held += data->rows + data->tombstones.size();
+  calls_.forget();
+  under_way_.clear();
+  for (std::size_t worker = 0; worker < plan_.team.workers(); ++worker)
+    send(address::worker(plan_.ordinal, worker), msg::cancel{std::nullopt, order.why});
+  close(order.patience);
+}
+
+void stage_machine::advance_stop() {
+  if (start_loads() || !under_way_.empty() || flush_publications())
+    return;
+  for (const subscription& each : subscriptions_)
+    if (!each.admitted && each.loaded < await_version_)
+      return;
+  close(std::nullopt);
+}
+
+// Subscribers that look at weights see the last version, whatever their .every says.
+bool stage_machine::flush_publications() {
+  bool started = false;
+  for (series& each : series_) {
+    bool lacking = !each.newest || each.newest->version() != static_cast<std::uint64_t>(each.made);
+    for (std::size_t at = 0; at < each.sent.size(); ++at)
+      lacking = lacking || (!each.plan.subscribers[at].bounded && each.sent[at] < each.made);
+    if (!lacking || each.asked < 0)
+      continue;
+    if (each.newest && each.newest->version() == static_cast<std::uint64_t>(each.made)) {
+      publish(each, each.made, *each.newest);
+      continue;
+    }
+    each.asked = each.made;
+    start(state_call{each.plan.ordinal, each.made}, each.plan.state, {}, each.made);
+    started = true;
+  }
+  return started;
+}
+
+void stage_machine::close(std::optional<duration> patience) {
+  phase_ = phase::closing;
+  route::call last{"destructor", dispatch::all, collect::each};
+  if (patience)
+    last.deadline = now_ + *patience;
+  start(destroy_call{}, 0, {}, -1, std::move(last));
+}
+
+void stage_machine::report_gone(std::vector<std::string> abandoned) {
+  under_way_.clear();
+  phase_ = phase::gone;
+  for (std::size_t at = 0; at < inlets_.size(); ++at) {
+    account_.held += inlets_[at].held();
+    account_.received.emplace_back(plan_.inputs[at].edge, inlets_[at].received());
+  }
+  for (std::size_t at = 0; at < outlets_.size(); ++at)
+    account_.sent.emplace_back(plan_.outputs[at].edge, outlets_[at].total());
+  std::int64_t newest = -1;
+  for (const series& each : series_)
+    if (each.newest)
+      newest = std::max(newest, static_cast<std::int64_t>(each.newest->version()));
+  send(address::session(), msg::finished{plan_.ordinal, account_, newest, std::move(abandoned)});
+}
+
+}  // namespace twinkle

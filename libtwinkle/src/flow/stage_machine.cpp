@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of a stage, and what it starts next.
+#include "twinkle/flow/stage_machine.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "twinkle/base/ensure.hpp"
+#include "twinkle/base/error.hpp"
+
+namespace twinkle {
+namespace {
+
+// One call runs, and the next one lies ready at the workers.
+constexpr std::size_t calls_ahead = 2;
+
+std::vector<std::unique_ptr<regrouper>> make_regroups(const stage_plan::in& in) {
+  std::vector<std::unique_ptr<regrouper>> made;
+  for (const blueprint::regroup& each : in.regroups)
+    if (each.how == blueprint::regroup::kind::rebatch)
+      made.push_back(std::make_unique<rebatch>(each.rows, in.grouped));
+    else
+      made.push_back(std::make_unique<group_by_parent>());
+  return made;
+}
+
+}  // namespace
+
+stage_machine::stage_machine(stage_plan plan, route::collector rule)
+    : plan_(std::move(plan)), calls_(plan_.team, std::move(rule)) {
+  for (const stage_plan::in& in : plan_.inputs)
+    inlets_.emplace_back(make_regroups(in), in.buffer);
+  for (const stage_plan::out& out : plan_.outputs)
+    outlets_.emplace_back(out.credits);
+  for (const stage_plan::load& load : plan_.loads) {
+    subscription made{load};
+    if (load.bound)
+      made.admitted.emplace(*load.bound, load.rows_per_step);
+    subscriptions_.push_back(std::move(made));
+  }
+  for (const stage_plan::publication& each : plan_.publications)
+    series_.push_back({each, 0, -1, std::vector<std::int64_t>(each.subscribers.size(), -1)});
+}
+
+outbox stage_machine::receive(const message& content, time_point now) {
+  now_ = now;
+  std::visit([this](const auto& event) { on(event); }, content);
+  advance();
+  return std::exchange(out_, {});
+}
+
+void stage_machine::on(const msg::build&) {
+  ensure(phase_ == phase::idle, "a stage is built once");
+  phase_ = phase::building;
+  start(construct_call{}, 0, {}, -1, route::call{"constructor", dispatch::all, collect::each});
+}
+
+void stage_machine::on(const msg::begin&) {
+  if (phase_ != phase::built)
+    return;  // it is stopping already
+  phase_ = phase::running;
+  for (series& each : series_) {
+    each.asked = 0;
+    start(state_call{each.plan.ordinal, 0}, each.plan.state, {}, 0);
+  }
+}
+
+void stage_machine::on(const msg::rows& arrived) {
+  for (std::size_t at = 0; at < inlets_.size(); ++at)
+    if (plan_.inputs[at].edge == arrived.edge)
+      inlets_[at].receive(arrived.value);
+}
+
+void stage_machine::on(const msg::credit& returned) {
+  for (std::size_t at = 0; at < outlets_.size(); ++at)
+    if (plan_.outputs[at].edge == returned.edge)
+      outlets_[at].returned(returned.rows);
+}
+
+void stage_machine::on(const msg::end& ended) {
+  for (std::size_t at = 0; at < inlets_.size(); ++at)
+    if (plan_.inputs[at].edge == ended.edge)
+      inlets_[at].end();
+}
+
+void stage_machine::on(const msg::published& arrived) {
+  for (subscription& each : subscriptions_)
+    if (each.plan.publication == arrived.publication)
+      each.pending.push_back(arrived.value);
+}
+
+void stage_machine::on(const msg::reply& answer) {
+  if (auto outcome = calls_.reply(answer.worker, answer.call, answer.value))
+    settle(std::move(*outcome));
+}
+
+void stage_machine::on(const msg::tick&) {
+  for (route::outcome& expired : calls_.expire(now_))
+    settle(std::move(expired));
+}
+
+void stage_machine::on(const msg::call& wanted) {
+  if (phase_ != phase::built && phase_ != phase::running) {
+    send(wanted.client, msg::answer{wanted.id, fault{plan_.team.stage, wanted.how.endpoint, std::nullopt,
+                                                     "the stage takes no calls before it is built, or at its end"}});
+    return;
+  }
+  start(client_call{wanted.id, wanted.client}, wanted.endpoint, wanted.how.input, version(), wanted.how);
+}
+
+template <class Other>
+void stage_machine::on(const Other&) {
+  ensure(false, "a message that a router gets");
+}
+
+std::int64_t stage_machine::version() const {
+  if (!subscriptions_.empty())
+    return subscriptions_.back().placed;
+  return series_.empty() ? -1 : series_.front().made;
+}
+
+bool stage_machine::ready_for_rows() const {
+  return std::all_of(subscriptions_.begin(), subscriptions_.end(), [](const auto& each) { return each.placed >= 0; });
+}
+
+bool stage_machine::open_for(std::size_t endpoint, std::size_t expected) const {
+  std::size_t calls = 0;
+  for (const under_way& call : under_way_)
+    if (call.endpoint == endpoint) {
+      if (const auto* data = std::get_if<data_call>(&call.why)) {
+        expected += data->rows * plan_.inputs[data->input].expected;
+        ++calls;
+      } else if (std::holds_alternative<source_call>(call.why)) {
+        expected += plan_.emits_rows;
+        ++calls;
+      }
+    }
+  for (std::size_t at = 0; at < outlets_.size(); ++at)
+    if (plan_.outputs[at].endpoint == endpoint && !outlets_[at].open(expected, calls))
+      return false;
+  return true;
+}
+
+void stage_machine::advance() {
+  if (phase_ == phase::running) {
+    bool moved = true;
+    while (moved && phase_ == phase::running) {
+      moved = start_loads() || start_source();
+      for (std::size_t input = 0; input < inlets_.size(); ++input)
+        moved = start_data(input) || moved;
+    }
+    end_stream();
+  } else if (phase_ == phase::stopping) {
+    advance_stop();
+  }
+}
+
+bool stage_machine::start_loads() {
+  bool moved = false;
+  for (subscription& each : subscriptions_) {
+    if (each.pending.empty())
+      continue;
+    // A bounded load has its place in the order of rows; any other takes effect when it comes.
+    if (each.admitted && each.placed >= 0 && !each.admitted->due())
+      continue;
+    weights next = std::move(each.pending.front());
+    each.pending.pop_front();
+    each.placed = static_cast<std::int64_t>(next.version());
+    if (each.admitted)
+      each.admitted->loaded();
+    start(load_call{each.placed}, each.plan.endpoint, std::move(next), each.placed);
+    moved = true;
+  }
+  return moved;
+}
+
+bool stage_machine::start_source() {
+  if (!plan_.source || exhausted_ || any<source_call>() || !ready_for_rows() || !open_for(*plan_.source, 0))
+    return false;
+  start(source_call{}, *plan_.source, {}, version(),
+        route::call{plan_.endpoints[*plan_.source].name, dispatch::first, collect::first});
+  return true;
+}
+
+bool stage_machine::start_data(std::size_t input) {
+  inlet& from = inlets_[input];
+  const stage_plan::in& in = plan_.inputs[input];
+  std::size_t credits = 0;
+  try {
+    credits = from.advance();
+  } catch (const error& wrong) {
+    fail({plan_.team.stage, plan_.endpoints[in.endpoint].name, std::nullopt, wrong.what()});
+    return false;
+  }
+  const auto give_back = [&](std::size_t rows) {
+    if (rows > 0)
+      send(address::router(in.producer), msg::credit{in.edge, rows});
+  };
+  give_back(credits);
+  const bool counted = plan_.steps && plan_.steps->endpoint == in.endpoint;
+  if (!from.ready() || !ready_for_rows() || data_under_way() >= calls_ahead || !open_for(in.endpoint, 0) ||
+      (counted && steps_started_ == plan_.steps->steps))
+    return false;
+  std::size_t room = std::numeric_limits<std::size_t>::max();
+  for (const subscription& each : subscriptions_)
+    if (each.admitted)
+      room = std::min(room, each.admitted->room());
+  if (room == 0)
+    return false;
+  inlet::taken taken = from.take(room);
+  give_back(taken.credits);
+  if (taken.rows.empty()) {
+    pass_tombstones(std::move(taken), input);
+    return true;
+  }
+  for (subscription& each : subscriptions_)
+    if (each.admitted)
+      each.admitted->admit(taken.rows.rows());
+  data_call call{input, taken.rows.rows(), taken.rows.tombstones()};
+  const batch rows = prepare(taken.rows, call, in);
+  if (phase_ != phase::running)
+    return false;
+  start(std::move(call), in.endpoint, rows, version());
+  start_states(in.endpoint);
+  return true;
+}
+
+// Nothing is left to work on, but those downstream count what was lost.
+void stage_machine::pass_tombstones(inlet::taken taken, std::size_t input) {
+  const std::size_t endpoint = plan_.inputs[input].endpoint;
+  if (!plan_.endpoints[endpoint].target.returns_batch) {
+    const std::vector<tombstone> lost = taken.rows.tombstones();
+    fail({plan_.team.stage, plan_.endpoints[endpoint].name, std::nullopt,
+          "all " + std::to_string(lost.size()) + " rows of its batch were lost; the first: " +
+              to_string(lost.front().tag.id) + ", " + lost.front().reason});
+    return;
+  }
+  data_call call{input, 0, taken.rows.tombstones()};
+  under_way_.push_back({std::numeric_limits<route::call_id>::max(), endpoint, std::move(call), payload{batch{}}});
+  release_data();
+}
+
+// What the rows carry from here on, and what a step is to be told of them.
+batch stage_machine::prepare(const batch& rows, data_call& call, const stage_plan::in& in) {
+  const bool trains = std::any_of(series_.begin(), series_.end(),
+                                  [&](const series& each) { return each.plan.after == in.endpoint; });
+  const bool counted = plan_.steps && plan_.steps->endpoint == in.endpoint;
+  if (trains || counted) {
+    step_record step{++steps_started_};
+    const std::int64_t before = series_.empty() ? 0 : series_.front().made;
+    digest ids;
+    for (const row_tag& tag : rows.tags()) {
+      ids.add(tag.id.source).add(tag.id.sequence);
+      for (std::uint32_t at = 0; at < tag.id.depth; ++at)
+        ids.add(tag.id.path[at].index);
+      if (tag.version != row_tag::unsampled)
+        step.staleness_max = std::max(step.staleness_max, before - tag.version);
+    }
+    step.rows = rows.rows();
+    step.tombstones = call.tombstones.size();
+    step.digest = ids.value();
+    step.version = before + (trains ? 1 : 0);
+    if (in.max_staleness && step.staleness_max > static_cast<std::int64_t>(*in.max_staleness))
+      fail({plan_.team.stage, plan_.endpoints[in.endpoint].name, std::nullopt,
+            "step " + std::to_string(step.step) + " would train a row that is " + std::to_string(step.staleness_max) +
+                " versions old; the bound is " + std::to_string(*in.max_staleness)});
+    call.step = std::move(step);
+  }
+  if (subscriptions_.empty() || rows.empty())
+    return rows;
+  std::vector<row_tag> tags(rows.tags().begin(), rows.tags().end());
+  for (row_tag& tag : tags)
+    tag.version = version();
+  return rows.with_tags(std::move(tags));
+}
+
+// The state of a version is asked for right behind the call that makes it, before the next one can change it.
+void stage_machine::start_states(std::size_t endpoint) {
+  for (series& each : series_) {
+    if (each.plan.after != endpoint)
+      continue;
+    ++each.made;
+    const bool wanted = std::any_of(
+        each.plan.subscribers.begin(), each.plan.subscribers.end(),
+        [&](const auto& to) { return each.made % static_cast<std::int64_t>(to.every) == 0; });
+    if (!wanted)
+      continue;
+    each.asked = each.made;
+    start(state_call{each.plan.ordinal, each.made}, each.plan.state, {}, each.made);
+  }
+}
+
+void stage_machine::end_stream() {
+  if (end_sent_ || (inlets_.empty() && !plan_.source))
+    return;
+  const bool drained = plan_.source ? exhausted_
+                                    : std::all_of(inlets_.begin(), inlets_.end(),
+                                                  [](const inlet& each) { return each.drained(); });
+  if (!drained || any<data_call>() || any<source_call>())
+    return;
+  end_sent_ = true;
+  for (const stage_plan::out& out : plan_.outputs)
+    send(address::router(out.consumer), msg::end{out.edge});
+  send(address::session(), msg::ended{plan_.ordinal});
+}
+
+}  // namespace twinkle

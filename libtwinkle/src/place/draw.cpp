@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "twinkle/base/list.hpp"
+#include "twinkle/flow/rows_known.hpp"
+#include "twinkle/flow/stage_shape.hpp"
+#include "twinkle/place/layout.hpp"
+
+namespace twinkle::place {
+namespace {
+
+std::string plural(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string draw_groups(const blueprint& plan, const layout& placed) {
+  std::string text = "devices     (no cluster file: this machine is taken to have them)\n";
+  for (const placed_group& group : placed.groups) {
+    std::vector<std::string> stages;
+    for (const blueprint::stage& stage : plan.stages)
+      if (stage.group.name == group.name)
+        stages.push_back(stage.name);
+    text += "  " + group.name + "  " + group.device_type + " " + list_of_numbers(group.devices) + "  <- " +
+            list(stages) + "\n";
+  }
+  return text;
+}
+
+std::string draw_stages(const blueprint& plan, const layout& placed) {
+  std::string text = "stages\n";
+  for (const stage_plan& stage : placed.stages) {
+    const device_mesh& mesh = *stage.workers.front().mesh;
+    text += "  " + plan.stages[stage.ordinal].name + "  " + plural(stage.workers.size(), "worker") + ", mesh " +
+            mesh.title() + ", " + plural(mesh.data_ranks(), "data rank") +
+            (stage.run == bodies::shared ? ", bodies shared" : "") + "\n";
+  }
+  return text;
+}
+
+std::string draw_edge(const blueprint& plan, const layout& placed, const blueprint::edge& edge, std::size_t ordinal) {
+  const rows_known rows{plan};
+  std::string text = "  " + plan.name_of(edge.from);
+  for (const blueprint::regroup& each : edge.regroups)
+    text += each.how == blueprint::regroup::kind::rebatch ? " -> rebatch(" + std::to_string(each.rows) + ")"
+                                                           : std::string(" -> group_by(parent)");
+  text += " -> " + plan.name_of(edge.to);
+  std::vector<std::string> facts;
+  if (const auto arriving = rows.arriving(edge))
+    facts.push_back(plural(*arriving, "row") + " a batch");
+  for (const stage_plan::out& out : placed.stages[edge.from.stage].outputs)
+    if (out.edge == ordinal)
+      facts.push_back(out.credits ? "credits " + std::to_string(*out.credits) : std::string("credits for 2 batches"));
+  if (!edge.regroups.empty())
+    for (const stage_plan::in& in : placed.stages[edge.to.stage].inputs)
+      if (in.edge == ordinal)
+        facts.push_back("buffer " + std::to_string(in.buffer));
+  if (edge.max_staleness)
+    facts.push_back("staleness at most " + std::to_string(*edge.max_staleness));
+  if (edge.expands && *edge.expands > 1)
+    facts.push_back("x" + std::to_string(*edge.expands));
+  return text + "   (" + list(facts) + ")\n";
+}
+
+std::string draw_publications(const blueprint& plan, const layout& placed) {
+  std::string text;
+  for (const blueprint::publication& each : plan.publications)
+    for (const blueprint::subscription& to : each.subscribers) {
+      text += "  " + plan.name_of({each.stage, each.state}) + " => " + plan.name_of(to.to) + "   (weights after each " +
+              plan.name_of({each.stage, each.after});
+      if (to.every > 1)
+        text += ", every " + std::to_string(to.every) + "th version, the first and the last";
+      for (const stage_plan::load& load : placed.stages[to.to.stage].loads)
+        if (load.endpoint == to.to.endpoint && load.bound)
+          text += ", version v behind row (v + " + std::to_string(*load.bound) + ") x " +
+                  std::to_string(load.rows_per_step);
+      text += ")\n";
+    }
+  return text;
+}
+
+}  // namespace
+
+std::string draw(const blueprint& plan, const layout& placed) {
+  std::string text = "graph " + plan.name + "\n" + draw_groups(plan, placed) + draw_stages(plan, placed) + "flow\n";
+  for (std::size_t at = 0; at < plan.edges.size(); ++at)
+    text += draw_edge(plan, placed, plan.edges[at], at);
+  text += draw_publications(plan, placed);
+  if (plan.stop_after)
+    text += "  ends after " + plural(plan.stop_after->steps, "step") + " of " + plan.name_of(plan.stop_after->of) + "\n";
+  return text;
+}
+
+}  // namespace twinkle::place

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/place/layout.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "twinkle/base/list.hpp"
+#include "twinkle/flow/rows_known.hpp"
+#include "twinkle/flow/stage_shape.hpp"
+
+namespace twinkle::place {
+namespace {
+
+bool alike(const device_group& a, const device_group& b) {
+  return a.ranks.is_list() == b.ranks.is_list() && a.ranks.count() == b.ranks.count() &&
+         a.ranks.devices() == b.ranks.devices() && a.gpus_per_worker == b.gpus_per_worker &&
+         a.visible_devices == b.visible_devices &&
+         canonical_device_type(a.device_type) == canonical_device_type(b.device_type);
+}
+
+class placer {
+ public:
+  layout run(const blueprint& plan) {
+    for (const blueprint::stage& stage : plan.stages)
+      declare(stage.group);
+    for (const device_group* group : declared_)
+      if (group->ranks.is_list())
+        put(*group, group->ranks.devices());
+    for (const device_group* group : declared_)
+      if (!group->ranks.is_list())
+        put(*group, first_free(*group));
+    return std::move(made_);
+  }
+
+ private:
+  void declare(const device_group& group) {
+    const auto known = std::find_if(declared_.begin(), declared_.end(),
+                                    [&](const device_group* each) { return each->name == group.name; });
+    if (known == declared_.end())
+      declared_.push_back(&group);
+    else if (!alike(**known, group))
+      made_.problems.push_back("two device groups are named '" + group.name + "' and differ");
+  }
+
+  std::vector<std::size_t> first_free(const device_group& group) {
+    const auto& taken = taken_[canonical_device_type(group.device_type)];
+    const std::size_t run = group.gpus_per_worker;
+    std::vector<std::size_t> devices;
+    for (std::size_t first = 0; devices.size() < static_cast<std::size_t>(group.ranks.count()); ++first) {
+      bool free = true;
+      for (std::size_t at = first; at < first + run; ++at)
+        free = free && !taken.contains(at);
+      if (!free)
+        continue;
+      for (std::size_t at = first; at < first + run; ++at)
+        devices.push_back(at);
+      first += run - 1;
+    }
+    return devices;
+  }
+
+  void put(const device_group& group, std::vector<std::size_t> devices) {
+    const std::string type = canonical_device_type(group.device_type);
+    auto& taken = taken_[type];
+    std::map<std::string, std::vector<std::size_t>> shared;
+    for (const std::size_t device : devices)
+      if (const auto [owner, fresh] = taken.emplace(device, group.name); !fresh)
+        shared[owner->second].push_back(device);
+    for (const auto& [owner, both] : shared)
+      made_.problems.push_back("device groups '" + owner + "' and '" + group.name + "' share " + type + " devices " +
+                               list_of_numbers(both) + "; give them different devices");
+    if (!group.visible_devices.empty() && group.visible_devices.size() < devices.size())
+      made_.problems.push_back("device group '" + group.name + "' has " + std::to_string(devices.size()) +
+                               " ranks, but only " + std::to_string(group.visible_devices.size()) +
+                               " visible devices");
+    made_.groups.push_back({group.name, type, std::move(devices)});
+  }
+
+  layout made_;
+  std::vector<const device_group*> declared_;
+  std::map<std::string, std::map<std::size_t, std::string>> taken_;  // by type and device: the group
+};
+
+std::vector<worker_place> workers_of(const blueprint& plan, const blueprint::stage& stage, const layout& placed) {
+  const auto group = std::find_if(placed.groups.begin(), placed.groups.end(),
+                                  [&](const placed_group& each) { return each.name == stage.group.name; });
+  const auto mesh = std::make_shared<const device_mesh>(mesh_of(stage));
+  const std::size_t count = worker_count(stage);
+  const std::size_t each = mesh->world_size() / count;
+  std::vector<worker_place> workers;
+  for (std::size_t index = 0; index < count; ++index) {
+    worker_place made{"", index, {}, {}, mesh};
+    std::vector<std::string> shown;
+    for (std::size_t rank = index * each; rank < (index + 1) * each; ++rank) {
+      made.ranks.push_back(rank);
+      const std::size_t device = group->devices[rank];
+      made.devices.push_back(stage.group.visible_devices.empty() ? std::to_string(device)
+                                                                 : stage.group.visible_devices[rank]);
+      shown.push_back(std::to_string(device));
+    }
+    const std::string type = group->device_type == "cuda" ? "gpu" : group->device_type;
+    made.name = plan.name + "/" + stage.name + "[" + mesh->coordinates(made.ranks.front()) + "]@local:" + type +
+                list(shown, "+");
+    workers.push_back(std::move(made));
+  }
+  return workers;
+}
+
+route::team team_of(const blueprint& plan, const blueprint::stage& stage, const std::vector<worker_place>& workers) {
+  route::team team{plan.name + "/" + stage.name, stage.group.name, {}, {}, {}};
+  const device_mesh& mesh = *workers.front().mesh;
+  const std::size_t each = mesh.world_size() / workers.size();
+  for (const worker_place& worker : workers) {
+    team.places.push_back(worker.name);
+    team.data_rank.push_back(worker.data_rank());
+  }
+  for (const std::size_t rank : mesh.representatives())
+    team.representatives.push_back(rank / each);
+  return team;
+}
+
+bool bounded(const blueprint& plan, const blueprint::publication& by, std::size_t stage, const blueprint::edge** edge) {
+  const rows_known rows{plan};
+  for (const blueprint::edge& each : plan.edges)
+    if (each.to == blueprint::port{by.stage, by.after} && each.max_staleness && rows.upstream(stage, each)) {
+      *edge = &each;
+      return true;
+    }
+  return false;
+}
+
+void add_publications(const blueprint& plan, std::vector<stage_plan>& stages) {
+  const rows_known rows{plan};
+  for (std::size_t at = 0; at < plan.publications.size(); ++at) {
+    const blueprint::publication& each = plan.publications[at];
+    stage_plan::publication made{at, each.state, each.after, {}};
+    for (const blueprint::subscription& to : each.subscribers) {
+      const blueprint::edge* edge = nullptr;
+      const bool placed = bounded(plan, each, to.to.stage, &edge);
+      made.subscribers.push_back({to.to.stage, to.every, placed});
+      stage_plan::load load{at, to.to.endpoint};
+      if (placed) {
+        load.bound = edge->max_staleness;
+        load.rows_per_step = rows.rows_per_step(*edge, to.to.stage).value_or(1);
+      }
+      stages[to.to.stage].loads.push_back(load);
+    }
+    stages[each.stage].publications.push_back(std::move(made));
+  }
+}
+
+void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
+  const rows_known rows{plan};
+  for (std::size_t at = 0; at < plan.edges.size(); ++at) {
+    const blueprint::edge& edge = plan.edges[at];
+    const auto produced = rows.produced(edge);
+    std::size_t buffer = rows.need(edge) + produced.value_or(0);
+    for (const blueprint::regroup& each : edge.regroups)
+      buffer = std::max(buffer, each.buffer.value_or(0));
+    stage_plan::in in{at, edge.from.stage, edge.to.endpoint, edge.regroups, edge.grouped, buffer, edge.max_staleness};
+    in.expected = edge.expands.value_or(1);
+    in.exactly = edge.expands;
+    stages[edge.to.stage].inputs.push_back(std::move(in));
+    auto credits = edge.credits;
+    if (!credits && produced)
+      credits = 2 * *produced;
+    stages[edge.from.stage].outputs.push_back({at, edge.to.stage, edge.from.endpoint, credits});
+  }
+  // Upstream of a bound the number of rows is part of the promise, so an endpoint that says nothing keeps it.
+  for (const blueprint::edge& bound : plan.edges)
+    if (bound.max_staleness)
+      for (stage_plan& stage : stages)
+        for (stage_plan::in& in : stage.inputs)
+          if (!in.exactly && stage.endpoints[in.endpoint].target.returns_batch && rows.upstream(stage.ordinal, bound))
+            in.exactly = 1;
+}
+
+}  // namespace
+
+layout lay_out(const blueprint& plan) {
+  layout placed = placer{}.run(plan);
+  if (!placed.problems.empty())
+    return placed;
+  for (std::size_t at = 0; at < plan.stages.size(); ++at) {
+    const blueprint::stage& stage = plan.stages[at];
+    stage_plan made;
+    made.ordinal = at;
+    made.workers = workers_of(plan, stage, placed);
+    made.team = team_of(plan, stage, made.workers);
+    made.run = stage.run;
+    made.make = stage.make;
+    made.endpoints = stage.endpoints;
+    made.emits_rows = stage.emits.rows;
+    for (std::size_t endpoint = 0; endpoint < stage.endpoints.size(); ++endpoint)
+      if (stage.endpoints[endpoint].kind == blueprint::role::source)
+        made.source = endpoint;
+    if (plan.stop_after && plan.stop_after->of.stage == at)
+      made.steps = stage_plan::step_limit{plan.stop_after->of.endpoint, plan.stop_after->steps};
+    placed.stages.push_back(std::move(made));
+  }
+  add_edges(plan, placed.stages);
+  add_publications(plan, placed.stages);
+  return placed;
+}
+
+}  // namespace twinkle::place
