@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "twinkle/base/time.hpp"
+#include "twinkle/flow/collected.hpp"
+#include "twinkle/flow/graph.hpp"
+#include "twinkle/flow/run_report.hpp"
+
+namespace twinkle {
+
+struct run_options {
+  std::uint64_t seed = 1;
+  duration stop_patience = std::chrono::seconds(10);  ///< for bodies to end, once they are asked to
+  route::collector collector = route::collect_in_order;
+};
+
+/// A run of a graph on this machine: actors on CAF, bodies on threads.
+class session {
+ public:
+  /// Starts the run. Throws `error` with all problems of the graph, before anything starts. The listener is called from
+  /// the session's actor, one call at a time, and must outlive the session.
+  session(const graph& pipeline, const run_options& options, run_listener& listener);
+
+  /// Waits for the end. Bodies that were abandoned go on by themselves; the process should leave by std::_Exit.
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  /// Asks the run to end with its step, as Ctrl-C does. From any thread.
+  void interrupt();
+
+  /// Blocks until the run has ended.
+  [[nodiscard]] const run_report& wait();
+
+ private:
+  struct running;
+  std::unique_ptr<running> running_;
+};
+
+/// The whole run.
+[[nodiscard]] run_report run(const graph& pipeline, const run_options& options, run_listener& listener);
+
+}  // namespace twinkle

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assembly.hpp"
+
+#include "twinkle/base/error.hpp"
+#include "twinkle/flow/check.hpp"
+
+namespace twinkle::runtime {
+
+session_machine make_session(const blueprint& plan, const place::layout& placed, const assembly_options& options,
+                             run_listener& listener) {
+  std::vector<session_stage> stages;
+  for (const stage_plan& stage : placed.stages) {
+    session_stage made{plan.stages[stage.ordinal].name, !stage.observes()};
+    if (!stage.loads.empty())
+      made.watches = plan.publications[stage.loads.front().publication].stage;
+    stages.push_back(std::move(made));
+  }
+  session_machine::limits bounds;
+  bounds.steps = plan.stop_after ? plan.stop_after->steps : 0;
+  bounds.stop_patience = options.stop_patience;
+  return {plan.name, std::move(stages), bounds, listener};
+}
+
+void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, activity& meter,
+               session_machine& session, std::function<void()> on_done) {
+  world.life.spawn(address::session(), std::make_unique<session_role>(session, world, meter, std::move(on_done)));
+  for (const stage_plan& stage : placed.stages) {
+    const auto kit = std::make_shared<stage_kit>(stage, options.seed);
+    for (std::size_t index = 0; index < stage.workers.size(); ++index)
+      world.life.spawn(address::worker(stage.ordinal, index),
+                       std::make_unique<worker_role>(kit, index, world, meter));
+    world.life.spawn(address::router(stage.ordinal),
+                     std::make_unique<router_role>(stage_machine{stage, options.collector},
+                                                   address::router(stage.ordinal), world));
+  }
+}
+
+place::layout prepare(const blueprint& plan) {
+  const verdict found = check(plan);
+  place::layout placed;
+  std::vector<std::string> problems = found.problems;
+  if (problems.empty()) {
+    placed = place::lay_out(plan);
+    problems = placed.problems;
+  }
+  if (problems.empty())
+    return placed;
+  std::string text = "graph '" + plan.name + "' cannot run:";
+  for (const std::string& each : problems)
+    text += "\n  - " + each;
+  throw error(text);
+}
+
+}  // namespace twinkle::runtime

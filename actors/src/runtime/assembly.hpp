@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "activity.hpp"
+#include "roles.hpp"
+#include "twinkle/flow/blueprint.hpp"
+#include "twinkle/flow/session_machine.hpp"
+#include "twinkle/place/layout.hpp"
+
+namespace twinkle::runtime {
+
+struct assembly_options {
+  std::uint64_t seed = 0;
+  duration stop_patience = std::chrono::seconds(10);
+  route::collector collector = route::collect_in_order;
+};
+
+/// The machine of a run's session, from its graph.
+[[nodiscard]] session_machine make_session(const blueprint& plan, const place::layout& placed,
+                                           const assembly_options& options, run_listener& listener);
+
+/// Spawns the session, all routers and all workers. A build message to the session begins the run.
+void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, activity& meter,
+               session_machine& session, std::function<void()> on_done);
+
+/// The checked graph on this machine. Throws `error` with all problems, a line each.
+[[nodiscard]] place::layout prepare(const blueprint& plan);
+
+}  // namespace twinkle::runtime

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interruption.hpp"
+
+namespace twinkle::runtime {
+
+void interruption::cancel(std::optional<route::call_id> call, const fault& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (call) {
+      cancelled_.insert(*call);
+      cause_ = why;
+    } else {
+      everything_ = why;
+    }
+  }
+  gate_.wake();
+}
+
+void interruption::enter(route::call_id call) {
+  const std::lock_guard lock(mutex_);
+  current_ = call;
+  cancelled_.erase(cancelled_.begin(), cancelled_.lower_bound(call));  // calls come in order
+}
+
+void interruption::leave() {
+  const std::lock_guard lock(mutex_);
+  cancelled_.erase(current_);
+}
+
+std::optional<fault> interruption::why() const {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_.contains(current_))
+    return cause_;
+  return everything_;
+}
+
+bool interruption::stopping() const {
+  const std::lock_guard lock(mutex_);
+  return everything_.has_value() || cancelled_.contains(current_);
+}
+
+void interruption::await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready) {
+  while (!ready()) {
+    if (auto cause = why())
+      throw stopped(*cause);
+    lock.unlock();
+    gate_.wait();
+    lock.lock();
+  }
+}
+
+void interruption::sleep_until(const clock_seam& clock, time_point when) {
+  while (true) {
+    if (auto cause = why())
+      throw stopped(*cause);
+    if (clock.now() >= when)
+      return;
+    gate_.wait_until(when);
+  }
+}
+
+}  // namespace twinkle::runtime

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "twinkle/base/fault.hpp"
+#include "twinkle/flow/route.hpp"
+#include "twinkle/flow/seams.hpp"
+#include "twinkle/flow/stopped.hpp"
+
+namespace twinkle::runtime {
+
+/// What an actor and its body share: which calls are cancelled, and how the body is woken to hear of it.
+class interruption {
+ public:
+  explicit interruption(gate& blocking) : gate_(blocking) {}
+
+  /// From the actor. Without a call, everything from now on is.
+  void cancel(std::optional<route::call_id> call, const fault& why);
+
+  /// From the body: its call, and why it is to end, if it is.
+  void enter(route::call_id call);
+  void leave();
+  [[nodiscard]] std::optional<fault> why() const;
+  [[nodiscard]] bool stopping() const;
+
+  /// Blocks the body until `ready`, which is asked under `lock`; throws `stopped` once the call is cancelled.
+  void await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready);
+  void sleep_until(const clock_seam& clock, time_point when);
+
+  [[nodiscard]] gate& blocking() { return gate_; }
+
+ private:
+  gate& gate_;
+  mutable std::mutex mutex_;
+  route::call_id current_ = 0;
+  std::set<route::call_id> cancelled_;
+  std::optional<fault> cause_;       // of the cancelled calls
+  std::optional<fault> everything_;  // the run stops
+};
+
+}  // namespace twinkle::runtime

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/runtime/main.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "assembly.hpp"
+#include "real_files.hpp"
+#include "real_signals.hpp"
+#include "run_log.hpp"
+#include "twinkle/base/error.hpp"
+#include "twinkle/flow/check.hpp"
+#include "twinkle/runtime/session.hpp"
+
+namespace twinkle {
+namespace {
+
+struct arguments {
+  bool plan = false;
+  std::string out;
+  std::map<std::string, std::string> options;
+};
+
+std::string program_name(const char* path) {
+  const std::string whole = path == nullptr ? "pipeline" : path;
+  return whole.substr(whole.find_last_of('/') + 1);
+}
+
+// Nothing, if the arguments say to go on.
+std::optional<int> parse(int argc, char** argv, const blueprint& plan, arguments& into) {
+  CLI::App app{"The pipeline '" + plan.name + "'."};
+  app.require_subcommand(0, 1);
+  app.add_subcommand("run", "run the pipeline (default)")->fallthrough();
+  const CLI::App* draw = app.add_subcommand("plan", "check the graph and draw it; starts nothing");
+  app.get_subcommand("plan")->fallthrough();
+  into.options.emplace("seed", "1");
+  app.add_option("--seed", into.options["seed"], "seed of everything that is drawn")->capture_default_str();
+  app.add_option("--out", into.out, "folder for metrics.jsonl and model.safetensors");
+  for (const blueprint::option& each : plan.options) {
+    std::string& value = into.options.emplace(each.name, each.value).first->second;
+    app.add_option("--" + each.name, value, each.help)->capture_default_str();
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    return app.exit(wrong) == 0 ? 0 : 2;
+  }
+  into.plan = draw->parsed();
+  return std::nullopt;
+}
+
+int draw(const graph& pipeline) {
+  const place::layout placed = runtime::prepare(pipeline.plan());
+  std::cout << place::draw(pipeline.plan(), placed);
+  for (const std::string& remark : check(pipeline.plan()).remarks)
+    std::cout << "remark  " << remark << "\n";
+  return 0;
+}
+
+int run(const graph& pipeline, const arguments& given) {
+  runtime::real_signals signals;
+  runtime::real_files files;
+  std::vector<std::string> names;
+  for (const blueprint::stage& stage : pipeline.plan().stages)
+    names.push_back(stage.name);
+  static_cast<void>(runtime::prepare(pipeline.plan()));  // a graph that cannot run leaves older results as they are
+  runtime::run_log log{names, given.out, files, std::cout};
+  for (const std::string& remark : check(pipeline.plan()).remarks)
+    std::cout << "remark  " << remark << "\n";
+  session started{pipeline, {.seed = pipeline.seed()}, log};
+  signals.watch([&] { started.interrupt(); });
+  const run_report& report = started.wait();
+  signals.unwatch();
+  log.conclude(report);
+  if (!report.abandoned.empty())
+    std::_Exit(1);  // a body that ignores everything would keep the process
+  if (report.why)
+    return 1;
+  return report.interrupted ? 130 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv, const std::function<void(graph&)>& build) {
+  const std::string name = program_name(argc > 0 ? argv[0] : nullptr);
+  try {
+    graph declared{name};
+    build(declared);
+    arguments given;
+    if (const auto code = parse(argc, argv, declared.plan(), given))
+      return *code;
+    graph pipeline{name, given.options};
+    build(pipeline);
+    return given.plan ? draw(pipeline) : run(pipeline, given);
+  } catch (const error& wrong) {
+    std::cout.flush();
+    std::cerr << name << ": " << wrong.what() << std::endl;
+    return 1;
+  }
+}
+
+}  // namespace twinkle

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_log.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "twinkle/base/digest.hpp"
+#include "twinkle/base/error.hpp"
+#include "twinkle/data/safetensors.hpp"
+
+namespace twinkle::runtime {
+namespace {
+
+// The shortest text that reads back as the same number, so that equal runs have equal files.
+std::string number(double value) {
+  if (!std::isfinite(value))
+    return "null";
+  std::array<char, 64> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+std::string shorter(double value, const char* format = "%.4g") {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+std::string field(const std::string& name, const std::string& value) { return "\"" + name + "\": " + value; }
+
+std::string in_words(const metrics& values) {
+  std::string text;
+  for (const metric& each : values.items())
+    text += "  " + each.name + " " + shorter(each.value);
+  return text;
+}
+
+}  // namespace
+
+std::string to_json(const step_record& step, const std::vector<std::string>& stages) {
+  std::string text = "{" + field("step", std::to_string(step.step));
+  for (const metric& each : step.values.items())
+    text += ", " + field(each.name, number(each.value));
+  text += ", " + field("weights_version", std::to_string(step.version));
+  text += ", " + field("staleness_max", std::to_string(step.staleness_max));
+  text += ", " + field("rows", std::to_string(step.rows));
+  text += ", " + field("rows_digest", "\"" + hexadecimal(step.digest) + "\"");
+  text += ", \"seconds\": {";
+  for (std::size_t stage = 0; stage < step.times.busy.size(); ++stage)
+    text += field(stages[stage], shorter(seconds(step.times.busy[stage]), "%.6f")) + ", ";
+  text += field("no_body", shorter(seconds(step.times.idle), "%.6f")) + ", ";
+  return text + field("step", shorter(seconds(step.times.whole), "%.6f")) + "}}";
+}
+
+run_log::run_log(std::vector<std::string> stages, std::string folder, files_seam& files, std::ostream& out)
+    : stages_(std::move(stages)), folder_(std::move(folder)), files_(files), out_(out) {
+  if (!folder_.empty())
+    files_.replace(folder_ + "/metrics.jsonl", "");
+}
+
+void run_log::on_step(const step_record& step) {
+  if (!folder_.empty())
+    files_.append(folder_ + "/metrics.jsonl", to_json(step, stages_) + "\n");
+  out_ << "step " << step.step << in_words(step.values) << "  version " << step.version << "  staleness "
+       << step.staleness_max << "  rows " << step.rows << "  " << shorter(seconds(step.times.whole), "%.3f") << " s ("
+       << shorter(seconds(step.times.idle) * 1e3, "%.1f") << " ms no body)" << std::endl;
+}
+
+void run_log::on_graded(const std::string& stage, std::int64_t version, const metrics& values) {
+  out_ << stage << in_words(values) << "  version " << version << std::endl;
+  const auto [entry, fresh] = grades_.try_emplace(stage, first_and_last{version, version, values, values});
+  entry->second.last = version;
+  entry->second.after = values;
+}
+
+void run_log::on_fault(const fault& why) { out_ << "fault   " << to_string(why) << std::endl; }
+
+void run_log::on_interrupt(const std::string& what) { out_ << "interrupted: " << what << std::endl; }
+
+void run_log::conclude(const run_report& report) {
+  for (const auto& [stage, seen] : grades_)
+    for (const metric& each : seen.after.items())
+      if (const auto before = seen.before.find(each.name))
+        out_ << stage << "  " << each.name << " before " << shorter(*before) << " (version " << seen.first
+             << "), after " << shorter(each.value) << " (version " << seen.last << ")\n";
+  out_ << "rows    emitted " << report.emitted << ", trained " << report.trained << ", returned " << report.returned
+       << "\n";
+  for (const std::string& each : report.abandoned)
+    out_ << "abandoned  " << each << ", which did not end\n";
+  if (!folder_.empty()) {
+    out_ << "wrote   " << folder_ << "/metrics.jsonl";
+    if (report.newest) {
+      const auto bytes = to_safetensors(*report.newest);
+      files_.replace(folder_ + "/model.safetensors", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      out_ << ", " << folder_ << "/model.safetensors (version " << report.newest->version() << ")";
+    }
+    out_ << "\n";
+  }
+  out_.flush();
+}
+
+}  // namespace twinkle::runtime

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "twinkle/flow/run_report.hpp"
+#include "twinkle/flow/seams.hpp"
+
+namespace twinkle::runtime {
+
+/// One JSON object: the step, its metrics, what the engine knows of it, and the seconds by stage.
+[[nodiscard]] std::string to_json(const step_record& step, const std::vector<std::string>& stages);
+
+/// Tells a person how a run goes, and writes metrics.jsonl while it does.
+class run_log final : public run_listener {
+ public:
+  /// Without a folder nothing is written. An older metrics.jsonl is replaced.
+  run_log(std::vector<std::string> stages, std::string folder, files_seam& files, std::ostream& out);
+
+  void on_step(const step_record& step) override;
+  void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override;
+  void on_fault(const fault& why) override;
+  void on_interrupt(const std::string& what) override;
+
+  /// The last words, and the weights.
+  void conclude(const run_report& report);
+
+ private:
+  struct first_and_last {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    metrics before;
+    metrics after;
+  };
+
+  std::vector<std::string> stages_;
+  std::string folder_;
+  files_seam& files_;
+  std::ostream& out_;
+  std::map<std::string, first_and_last> grades_;
+};
+
+}  // namespace twinkle::runtime

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker_body.hpp"
+
+#include <algorithm>
+
+namespace twinkle::runtime {
+
+/// A communicator's transport within one process.
+class local_port final : public collective_port {
+ public:
+  local_port(worker_body& body, std::vector<std::size_t> members) : body_(body), members_(std::move(members)) {}
+
+  [[nodiscard]] std::size_t size() const override { return members_.size(); }
+  [[nodiscard]] std::size_t index() const override {
+    const auto self = std::find(members_.begin(), members_.end(), body_.place_.index);
+    return static_cast<std::size_t>(self - members_.begin());
+  }
+  void all_reduce(element type, reduction how, std::span<std::byte> values) override {
+    const worker_body::pause waiting(body_);
+    body_.kit_->hall.all_reduce(next(), index(), body_.break_, type, how, values);
+  }
+  void broadcast(std::span<std::byte> values, std::size_t root) override {
+    const worker_body::pause waiting(body_);
+    body_.kit_->hall.broadcast(next(), index(), body_.break_, values, root);
+  }
+
+ private:
+  [[nodiscard]] meeting_hall::key next() { return {body_.call_, members_, body_.meetings_[members_]++}; }
+
+  worker_body& body_;
+  std::vector<std::size_t> members_;
+};
+
+std::shared_ptr<collective_port> worker_body::along(std::initializer_list<std::string_view> axes) {
+  std::vector<std::size_t> members;
+  for (const std::size_t rank : place_.mesh->group(place_.ranks.front(), axes))
+    members.push_back(rank / place_.ranks.size());
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  return std::make_shared<local_port>(*this, std::move(members));
+}
+
+void worker_body::sleep_until(time_point when) {
+  const pause waiting(*this);
+  break_.sleep_until(world_.clock, when);
+}
+
+fault worker_body::failure(const msg::task& task, std::string cause) const {
+  std::string endpoint;
+  if (task.what == msg::task::kind::run)
+    endpoint = kit_->plan.endpoints[task.endpoint].name;
+  else
+    endpoint = task.what == msg::task::kind::construct ? "constructor" : "destructor";
+  return {place_.name, std::move(endpoint), std::nullopt, std::move(cause)};
+}
+
+result<payload> worker_body::call(msg::task& task) {
+  if (task.what == msg::task::kind::destroy) {
+    object_.reset();
+    return payload{};
+  }
+  if (auto why = break_.why())
+    return *why;
+  context ctx{place_, *this, kit_->seed, task.version};
+  if (task.what == msg::task::kind::construct) {
+    object_ = kit_->plan.make(ctx);
+    return payload{};
+  }
+  return kit_->plan.endpoints[task.endpoint].target.invoke(object_.get(), ctx, std::move(task.input));
+}
+
+msg::reply worker_body::execute(msg::task task) {
+  call_ = task.call;
+  meetings_.clear();
+  break_.enter(task.call);
+  meter_.begin(kit_->plan.ordinal, now());
+  msg::reply reply{place_.index, task.call, payload{}};
+  try {
+    reply.value = call(task);
+  } catch (const stopped& why) {
+    reply.value = why.cause();
+  } catch (const std::exception& wrong) {
+    reply.value = failure(task, wrong.what());
+  } catch (...) {
+    reply.value = failure(task, "it threw something that is no std::exception");
+  }
+  meter_.end(kit_->plan.ordinal, now());
+  break_.leave();
+  return reply;
+}
+
+}  // namespace twinkle::runtime

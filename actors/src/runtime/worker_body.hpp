@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "activity.hpp"
+#include "interruption.hpp"
+#include "meeting_hall.hpp"
+#include "twinkle/flow/context.hpp"
+#include "twinkle/flow/message.hpp"
+#include "twinkle/flow/seams.hpp"
+#include "twinkle/flow/stage_plan.hpp"
+
+namespace twinkle::runtime {
+
+/// What all workers of a stage in one process share.
+struct stage_kit {
+  stage_plan plan;
+  std::uint64_t seed = 0;
+  meeting_hall hall = {};
+};
+
+/// A user's object and how it is called: built, called and destroyed where its body runs.
+class worker_body final : public body_services {
+ public:
+  worker_body(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, activity& meter, gate& blocking)
+      : kit_(std::move(kit)), place_(kit_->plan.workers[index]), world_(world), meter_(meter), break_(blocking) {}
+
+  /// Runs one task and returns its reply; nothing is thrown.
+  [[nodiscard]] msg::reply execute(msg::task task);
+
+  /// From the actor's side.
+  void cancel(std::optional<route::call_id> call, const fault& why) { break_.cancel(call, why); }
+
+  [[nodiscard]] time_point now() const override { return world_.clock.now(); }
+  void sleep_until(time_point when) override;
+  [[nodiscard]] bool stopping() const override { return break_.stopping(); }
+  [[nodiscard]] std::shared_ptr<collective_port> along(std::initializer_list<std::string_view> axes) override;
+
+  /// Says that the body does not run meanwhile.
+  class pause {
+   public:
+    explicit pause(worker_body& of) : of_(of) { of_.meter_.end(of_.kit_->plan.ordinal, of_.now()); }
+    ~pause() { of_.meter_.begin(of_.kit_->plan.ordinal, of_.now()); }
+    pause(const pause&) = delete;
+    pause& operator=(const pause&) = delete;
+
+   private:
+    worker_body& of_;
+  };
+
+ private:
+  friend class local_port;
+
+  [[nodiscard]] result<payload> call(msg::task& task);
+  [[nodiscard]] fault failure(const msg::task& task, std::string cause) const;
+
+  std::shared_ptr<stage_kit> kit_;
+  const worker_place& place_;
+  seams world_;
+  activity& meter_;
+  interruption break_;
+  std::shared_ptr<void> object_;
+  route::call_id call_ = 0;
+  std::map<std::vector<std::size_t>, std::size_t> meetings_;  // of this call, by members
+};
+
+}  // namespace twinkle::runtime

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baton.hpp"
+
+#include <thread>
+
+namespace twinkle::sim {
+
+struct baton_thread::state {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool running = false;  // the thread holds the baton
+  bool inside = false;   // it is in a job
+  bool ready = false;    // it could go on, and the driver knows
+  bool woken = false;
+  bool closed = false;
+  std::deque<std::function<void()>> jobs;
+  std::thread thread;
+};
+
+baton_thread::baton_thread(std::function<void()> on_ready)
+    : on_ready_(std::move(on_ready)), state_(std::make_shared<state>()) {
+  state_->thread = std::thread([self = state_] { loop(self); });
+}
+
+baton_thread::~baton_thread() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->closed = true;
+  }
+  state_->changed.notify_all();
+  // A body that is still blocked will never be resumed: its thread stays parked, and its state with it.
+  if (state_->inside)
+    state_->thread.detach();
+  else
+    state_->thread.join();
+}
+
+void baton_thread::loop(const std::shared_ptr<state>& self) {
+  std::unique_lock lock(self->mutex);
+  while (true) {
+    self->changed.wait(lock, [&] { return self->running || self->closed; });
+    if (self->closed)
+      return;
+    while (!self->jobs.empty()) {
+      std::function<void()> job = std::move(self->jobs.front());
+      self->jobs.pop_front();
+      self->inside = true;
+      lock.unlock();
+      job();
+      job = nullptr;
+      lock.lock();
+      self->inside = false;
+    }
+    self->running = false;
+    self->changed.notify_all();
+  }
+}
+
+void baton_thread::give(std::function<void()> job) {
+  state_->jobs.push_back(std::move(job));
+  if (!state_->inside && !state_->ready) {
+    state_->ready = true;
+    on_ready_();
+  }
+}
+
+void baton_thread::wake() {
+  state_->woken = true;
+  if (state_->inside && !state_->running && !state_->ready) {
+    state_->ready = true;
+    on_ready_();
+  }
+}
+
+void baton_thread::resume() {
+  std::unique_lock lock(state_->mutex);
+  state_->ready = false;
+  state_->running = true;
+  state_->changed.notify_all();
+  state_->changed.wait(lock, [&] { return !state_->running; });
+}
+
+bool baton_thread::blocked() const { return state_->inside && !state_->ready; }
+
+void baton_thread::wait() {
+  std::unique_lock lock(state_->mutex);
+  if (!state_->woken) {
+    state_->running = false;
+    state_->changed.notify_all();
+    state_->changed.wait(lock, [&] { return state_->running; });
+  }
+  state_->woken = false;
+}
+
+}  // namespace twinkle::sim
