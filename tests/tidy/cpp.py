@@ -61,11 +61,15 @@ def bodies(code):
             head += word
 
 
+# Macros that stand before a declaration, without a semicolon.
+_MACROS = r"^(?:[A-Z][A-Z0-9_]+\s*(?:\((?:[^()]|\([^()]*\))*\))?\s+)+(?=\S)"
+
+
 def _kind(head):
     """What the brace after `head` opens outside of functions: a scope (of functions), a body, or values."""
     head = re.sub(r"\[\[.*?\]\]|\balignas\s*\([^)]*\)", " ", head).strip()
     head = re.sub(r"^(?:(?:public|private|protected)\s*:\s*)+", "", head)
-    head = _without_template(head)
+    head = _without_template(re.sub(_MACROS, "", head))
     if re.match(r"(?:inline\s+)?namespace\b|extern\s*$", head):
         return "scope"
     if re.match(r"(?:typedef\s+|static\s+|inline\s+|constexpr\s+|const\s+)*(?:class|struct|union|enum)\b", head):

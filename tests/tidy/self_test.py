@@ -158,6 +158,10 @@ class Bodies(unittest.TestCase):
         self.assertEqual([1], self.lengths("template <class T>\nstruct s {\n void f() {\n\n}\n int a;\n};\nenum class e {\na,\nb };"))
         self.assertEqual([1], self.lengths('extern "C" {\nvoid f() {\n\n}\n}\n'))
 
+    def test_macros_before_a_scope_hide_nothing(self):
+        self.assertEqual([1], self.lengths(
+            "BEGIN_BLOCK(a, b)\nADD_ID(a, (b::c))\nEND_BLOCK(a)\n\nnamespace b {\nEXPORT class c {\nvoid f() {\n\n}\n};\n}\n"))
+
     def test_values_are_no_bodies(self):
         self.assertEqual([], self.lengths("constexpr int a[] = {\n1,\n2};\nconst table t{\n1,\n2};\nint x = y{\n};\n"))
 

@@ -19,6 +19,7 @@ void interruption::cancel(std::optional<route::call_id> call, const fault& why) 
 void interruption::enter(route::call_id call) {
   const std::lock_guard lock(mutex_);
   current_ = call;
+  told_ = false;
   cancelled_.erase(cancelled_.begin(), cancelled_.lower_bound(call));  // calls come in order
 }
 
@@ -39,10 +40,19 @@ bool interruption::stopping() const {
   return everything_.has_value() || cancelled_.contains(current_);
 }
 
+// A body hears of it once, at once. One that goes on as if nothing had happened waits as long as it asks to, so that it
+// neither spins nor, in simulation, keeps the baton.
+bool interruption::to_be_told() {
+  if (!why() || told_)
+    return false;
+  told_ = true;
+  return true;
+}
+
 void interruption::await(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready) {
   while (!ready()) {
-    if (auto cause = why())
-      throw stopped(*cause);
+    if (to_be_told())
+      throw stopped(*why());
     lock.unlock();
     gate_.wait();
     lock.lock();
@@ -50,13 +60,15 @@ void interruption::await(std::unique_lock<std::mutex>& lock, const std::function
 }
 
 void interruption::sleep_until(const clock_seam& clock, time_point when) {
-  while (true) {
-    if (auto cause = why())
-      throw stopped(*cause);
-    if (clock.now() >= when)
+  while (!to_be_told()) {
+    if (clock.now() >= when) {
+      if (auto cause = why())
+        throw stopped(*cause);
       return;
+    }
     gate_.wait_until(when);
   }
+  throw stopped(*why());
 }
 
 }  // namespace twinkle::runtime

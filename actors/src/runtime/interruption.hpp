@@ -34,7 +34,10 @@ class interruption {
   [[nodiscard]] gate& blocking() { return gate_; }
 
  private:
+  [[nodiscard]] bool to_be_told();
+
   gate& gate_;
+  bool told_ = false;  // by the body alone
   mutable std::mutex mutex_;
   route::call_id current_ = 0;
   std::set<route::call_id> cancelled_;

@@ -12,6 +12,7 @@
 #include "twinkle/base/time.hpp"
 #include "twinkle/data/identity.hpp"
 #include "twinkle/flow/communicator.hpp"
+#include "twinkle/flow/stopped.hpp"
 #include "twinkle/flow/worker_place.hpp"
 
 namespace twinkle {
