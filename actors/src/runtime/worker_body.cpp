@@ -16,11 +16,9 @@ class local_port final : public collective_port {
     return static_cast<std::size_t>(self - members_.begin());
   }
   void all_reduce(element type, reduction how, std::span<std::byte> values) override {
-    const worker_body::pause waiting(body_);
     body_.kit_->hall.all_reduce(next(), index(), body_.break_, type, how, values);
   }
   void broadcast(std::span<std::byte> values, std::size_t root) override {
-    const worker_body::pause waiting(body_);
     body_.kit_->hall.broadcast(next(), index(), body_.break_, values, root);
   }
 
@@ -40,10 +38,7 @@ std::shared_ptr<collective_port> worker_body::along(std::initializer_list<std::s
   return std::make_shared<local_port>(*this, std::move(members));
 }
 
-void worker_body::sleep_until(time_point when) {
-  const pause waiting(*this);
-  break_.sleep_until(world_.clock, when);
-}
+void worker_body::sleep_until(time_point when) { break_.sleep_until(world_.clock, when); }
 
 fault worker_body::failure(const msg::task& task, std::string cause) const {
   std::string endpoint;

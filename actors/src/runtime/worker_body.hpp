@@ -22,11 +22,41 @@ struct stage_kit {
   meeting_hall hall = {};
 };
 
+/// A gate at which a body is known not to run.
+class metered_gate final : public gate {
+ public:
+  metered_gate(gate& inner, activity& meter, std::size_t stage, const clock_seam& clock)
+      : inner_(inner), meter_(meter), stage_(stage), clock_(clock) {}
+
+  void wait() override {
+    meter_.end(stage_, clock_.now());
+    inner_.wait();
+    meter_.begin(stage_, clock_.now());
+  }
+  void wait_until(time_point when) override {
+    meter_.end(stage_, clock_.now());
+    inner_.wait_until(when);
+    meter_.begin(stage_, clock_.now());
+  }
+  void wake() override { inner_.wake(); }
+
+ private:
+  gate& inner_;
+  activity& meter_;
+  std::size_t stage_;
+  const clock_seam& clock_;
+};
+
 /// A user's object and how it is called: built, called and destroyed where its body runs.
 class worker_body final : public body_services {
  public:
   worker_body(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, activity& meter, gate& blocking)
-      : kit_(std::move(kit)), place_(kit_->plan.workers[index]), world_(world), meter_(meter), break_(blocking) {}
+      : kit_(std::move(kit)),
+        place_(kit_->plan.workers[index]),
+        world_(world),
+        meter_(meter),
+        gate_(blocking, meter, kit_->plan.ordinal, world.clock),
+        break_(gate_) {}
 
   /// Runs one task and returns its reply; nothing is thrown.
   [[nodiscard]] msg::reply execute(msg::task task);
@@ -39,18 +69,6 @@ class worker_body final : public body_services {
   [[nodiscard]] bool stopping() const override { return break_.stopping(); }
   [[nodiscard]] std::shared_ptr<collective_port> along(std::initializer_list<std::string_view> axes) override;
 
-  /// Says that the body does not run meanwhile.
-  class pause {
-   public:
-    explicit pause(worker_body& of) : of_(of) { of_.meter_.end(of_.kit_->plan.ordinal, of_.now()); }
-    ~pause() { of_.meter_.begin(of_.kit_->plan.ordinal, of_.now()); }
-    pause(const pause&) = delete;
-    pause& operator=(const pause&) = delete;
-
-   private:
-    worker_body& of_;
-  };
-
  private:
   friend class local_port;
 
@@ -61,6 +79,7 @@ class worker_body final : public body_services {
   const worker_place& place_;
   seams world_;
   activity& meter_;
+  metered_gate gate_;
   interruption break_;
   std::shared_ptr<void> object_;
   route::call_id call_ = 0;

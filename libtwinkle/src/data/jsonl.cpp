@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -63,39 +62,54 @@ std::string boolean_text(std::uint8_t value) {
   return value == 1 ? "true" : "false";
 }
 
-using row_text = std::function<std::string(std::size_t row)>;
-
-template <storable T>
-row_text text_of(const batch& rows, std::string_view name, const column_type& type) {
-  if (type.kind == column_type::form::ragged)
-    return [values = rows[ragged<T>{name}]](std::size_t row) { return array_text(values[row]); };
-  const dense_view<T> values = rows[column<T>{name, type.shape}];
-  if (type.shape.rank > 0)
-    return [values](std::size_t row) { return array_text(values.row(row)); };
-  if constexpr (std::same_as<T, std::uint8_t>)
-    return [values](std::size_t row) { return boolean_text(values[row]); };
-  else
-    return [values](std::size_t row) { return number_text(values[row]); };
+// The values of a column as JSON, row by row.
+template <class Write>
+std::vector<std::string> written(std::string_view name, std::size_t rows, const Write& write) {
+  std::vector<std::string> values;
+  values.reserve(rows);
+  for (std::size_t row = 0; row < rows; ++row)
+    try {
+      values.push_back(write(row));
+    } catch (const error& unfit) {
+      throw error("cannot write JSONL: column '" + std::string(name) + "' has in row " + std::to_string(row) + " " +
+                  unfit.what());
+    }
+  return values;
 }
 
-row_text text_of(const batch& rows, std::string_view name) {
+template <storable T>
+std::vector<std::string> written(const batch& rows, std::string_view name, const column_type& type) {
+  if (type.kind == column_type::form::ragged)
+    return written(name, rows.rows(),
+                   [values = rows[ragged<T>{name}]](std::size_t row) { return array_text(values[row]); });
+  const dense_view<T> values = rows[column<T>{name, type.shape}];
+  return written(name, rows.rows(), [&](std::size_t row) {
+    if (type.shape.rank > 0)
+      return array_text(values.row(row));
+    if constexpr (std::same_as<T, std::uint8_t>)
+      return boolean_text(values[row]);
+    else
+      return number_text(values[row]);
+  });
+}
+
+std::vector<std::string> written(const batch& rows, std::string_view name) {
   const column_type type = rows.type(name);
   if (type.kind == column_type::form::text)
-    return [values = rows[text{name}]](std::size_t row) { return quoted_text(values[row]); };
+    return written(name, rows.rows(), [values = rows[text{name}]](std::size_t row) { return quoted_text(values[row]); });
   switch (type.type) {
-    case element::u8: return text_of<std::uint8_t>(rows, name, type);
-    case element::i32: return text_of<std::int32_t>(rows, name, type);
-    case element::i64: return text_of<std::int64_t>(rows, name, type);
-    case element::f32: return text_of<float>(rows, name, type);
+    case element::u8: return written<std::uint8_t>(rows, name, type);
+    case element::i32: return written<std::int32_t>(rows, name, type);
+    case element::i64: return written<std::int64_t>(rows, name, type);
+    case element::f32: return written<float>(rows, name, type);
     case element::f64: break;
   }
-  return text_of<double>(rows, name, type);
+  return written<double>(rows, name, type);
 }
 
 struct field {
-  std::string name;
   std::string start;  // what stands before the value
-  row_text value;
+  std::vector<std::string> values;
 };
 
 std::vector<field> fields_of(const batch& rows) {
@@ -103,7 +117,7 @@ std::vector<field> fields_of(const batch& rows) {
   for (const std::string& name : rows.names()) {
     if (!data::is_utf8(name))
       throw error("cannot write JSONL: a column's name is not utf-8");
-    fields.push_back({name, (fields.empty() ? "{" : ", ") + quoted_text(name) + ": ", text_of(rows, name)});
+    fields.push_back({(fields.empty() ? "{" : ", ") + quoted_text(name) + ": ", written(rows, name)});
   }
   if (fields.empty() && !rows.empty())
     throw error("cannot write JSONL: the batch has " + std::to_string(rows.rows()) + " rows, but no columns");
@@ -126,15 +140,8 @@ std::string to_jsonl(const batch& rows) {
   const std::vector<field> fields = fields_of(rows);
   std::string lines;
   for (std::size_t row = 0; row < rows.rows(); ++row) {
-    for (const field& each : fields) {
-      lines += each.start;
-      try {
-        lines += each.value(row);
-      } catch (const error& unfit) {
-        throw error("cannot write JSONL: column '" + each.name + "' has in row " + std::to_string(row) + " " +
-                    unfit.what());
-      }
-    }
+    for (const field& each : fields)
+      (lines += each.start) += each.values[row];
     lines += "}\n";
   }
   return lines;

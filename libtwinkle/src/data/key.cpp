@@ -6,7 +6,7 @@ namespace twinkle {
 std::string to_string(const column_type& type) {
   if (type.kind == column_type::form::text)
     return "text";
-  const std::string name(name_of(type.type));
+  std::string name(name_of(type.type));
   if (type.kind == column_type::form::ragged)
     return "ragged " + name;
   if (type.shape.rank == 0)

@@ -21,8 +21,6 @@ class checker {
     check_names();
     for (const blueprint::stage& stage : plan_.stages)
       check_placement(stage);
-    if (!found_.good())
-      return found_;  // what follows counts workers
     for (std::size_t at = 0; at < plan_.stages.size(); ++at)
       check_fed(at);
     for (const blueprint::edge& edge : plan_.edges) {

@@ -11,12 +11,12 @@ fault at(const team& workers, const returned& from, const std::string& endpoint,
   return {workers.places[from.worker], endpoint, from.rows, std::move(cause)};
 }
 
-// One result per data rank, in data-rank order; all of them where the call was not cut (dispatch all or first).
+// One result per data rank, in data-rank order. Where everyone had the whole batch, those after the first are replicas.
 std::vector<const returned*> without_replicas(const team& workers, std::span<const returned> results) {
   std::vector<const returned*> kept;
   for (const std::size_t worker : workers.representatives)
     for (const returned& each : results)
-      if (each.worker == worker)
+      if (each.worker == worker && (kept.empty() || each.rows.empty() || each.rows != kept.back()->rows))
         kept.push_back(&each);
   if (kept.empty() && !results.empty())
     kept.push_back(&results.front());
@@ -25,11 +25,7 @@ std::vector<const returned*> without_replicas(const team& workers, std::span<con
 
 result<collected> join_rows(const team& workers, const std::string& endpoint, std::span<const returned> results) {
   std::vector<batch> parts;
-  std::optional<interval> last;
   for (const returned* each : without_replicas(workers, results)) {
-    if (last && each->rows == *last && !each->rows.empty())
-      continue;  // everyone had the whole batch: those after the first are replicas
-    last = each->rows;
     const auto* value = std::get_if<batch>(&each->value);
     const auto* given = std::get_if<batch>(&each->given);
     if (value == nullptr || given == nullptr)

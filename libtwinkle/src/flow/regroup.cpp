@@ -71,13 +71,13 @@ std::vector<batch> group_by_parent::add(const batch& rows) {
     held_ += run.present;
     auto group = open_.end();
     if (run.parent)
-      group = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.parent == *run.parent; });
+      group = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.parent == run.parent; });
     if (group == open_.end())
-      group = open_.insert(open_.end(), {run.parent.value_or(identity{}), run.expected, 0, {}});
+      group = open_.insert(open_.end(), {run.parent, run.expected, 0, {}});
     group->present += run.present;
     group->parts.push_back(std::move(run.rows));
     if (group->present > group->expected)
-      throw error("group_by: the group of row " + to_string(group->parent) + " has " +
+      throw error("group_by: the group of row " + to_string(*group->parent) + " has " +
                   std::to_string(group->present) + " members, but was closed with " + std::to_string(group->expected));
   }
   return release(false);
@@ -112,7 +112,10 @@ std::vector<batch> rebatch::add(const batch& rows) {
   } else {
     for (std::size_t row = 0; row < std::max<std::size_t>(rows.rows(), 1); ++row) {
       const batch unit = rows.empty() ? rows : rows[interval{row, row + 1}];
-      take(unit, count_of(unit), ready);
+      if (!unit.empty())
+        take(unit.without_tombstones(), 1, ready);
+      for (tombstone& lost : unit.tombstones())
+        take(batch{}.with_tombstone(std::move(lost)), 1, ready);
     }
   }
   return ready;

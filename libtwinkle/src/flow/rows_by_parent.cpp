@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -65,6 +66,37 @@ std::optional<std::string> find_twice(std::span<const row_tag> tags) {
   return "it returned row " + to_string(*twice) + " twice";
 }
 
+// A row or tombstone that came back, and how deep the given row lies that it descends from.
+struct arrival {
+  identity id;
+  std::uint32_t given_depth = 0;
+
+  friend auto operator<=>(const arrival&, const arrival&) = default;
+};
+
+// The groups below the given rows must be whole, or those who wait for a whole group would wait for ever.
+std::optional<std::string> find_lost_child(std::vector<arrival> back) {
+  for (std::uint32_t depth = identity::depth_max; depth > 0; --depth) {
+    std::vector<arrival> children;
+    std::copy_if(back.begin(), back.end(), std::back_inserter(children), [&](const arrival& each) {
+      return each.id.depth == depth && each.given_depth < depth;
+    });
+    std::sort(children.begin(), children.end());
+    children.erase(std::unique(children.begin(), children.end()), children.end());
+    for (auto first = children.begin(); first != children.end();) {
+      const identity parent = parent_of(first->id);
+      const std::size_t count = first->id.path[depth - 1].count;
+      const auto end = std::find_if(first, children.end(), [&](const arrival& each) { return parent_of(each.id) != parent; });
+      if (static_cast<std::size_t>(end - first) != count)
+        return "it returned " + std::to_string(end - first) + " of the " + std::to_string(count) + " children of row " +
+               to_string(parent) + "; use in.drop(rows, reason) for rows that are to be dropped";
+      back.push_back({parent, first->given_depth});
+      first = end;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::variant<batch, std::string> rows_by_parent(const batch& given, const batch& value) {
@@ -76,26 +108,36 @@ std::variant<batch, std::string> rows_by_parent(const batch& given, const batch&
              " without saying whose they are; build them from in.expand(parents), or from in.drop(rows, reason)";
     return value.tagged_like(given);
   }
+  if (!given.identified())
+    return "it returned rows with identities for rows that have none";
   ancestors origin{given.tags()};
   const std::span<const row_tag> tags = value.tags();
   std::vector<std::size_t> parents;
   std::vector<bool> seen(given.rows(), false);
+  std::vector<arrival> back;
+  const auto arrive = [&](const identity& id, std::size_t parent) {
+    seen[parent] = true;
+    if (const std::uint32_t depth = given.tags()[parent].id.depth; id.depth > depth)
+      back.push_back({id, depth});
+  };
   for (const row_tag& tag : tags) {
     const auto parent = origin.find(tag.id);
     if (!parent)
       return "it returned row " + to_string(tag.id) + ", which descends from none of the rows that it was given";
     parents.push_back(*parent);
-    seen[*parent] = true;
+    arrive(tag.id, *parent);
   }
   for (const tombstone& lost : value.tombstones())
     if (const auto parent = origin.find(lost.tag.id))
-      seen[*parent] = true;
+      arrive(lost.tag.id, *parent);
   if (const auto lost = std::find(seen.begin(), seen.end(), false); lost != seen.end())
     return "it returned nothing for row " +
            to_string(given.tags()[static_cast<std::size_t>(lost - seen.begin())].id) +
            "; use in.drop(rows, reason) for rows that are to be dropped";
   if (const auto twice = find_twice(tags))
     return *twice;
+  if (const auto lost = find_lost_child(std::move(back)))
+    return *lost;
   if (std::is_sorted(parents.begin(), parents.end()))
     return value;
   std::vector<std::size_t> order(parents.size());

@@ -17,7 +17,7 @@ std::vector<std::string> problems(const device_group& group) {
   std::vector<std::string> found;
   const std::string who = "device group '" + group.name + "': ";
   if (group.name.empty())
-    found.push_back("a device group has no name");
+    found.emplace_back("a device group has no name");
   if (group.ranks.count() < 1)
     found.push_back(who + std::to_string(group.ranks.count()) + " ranks; it must have 1 or more");
   if (group.ranks.is_list() && canonical_device_type(group.device_type) == "cpu")

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "twinkle/data/batch.hpp"
@@ -35,7 +36,7 @@ class group_by_parent final : public regrouper {
 
  private:
   struct group {
-    identity parent;
+    std::optional<identity> parent;  // none: closed as it came
     std::size_t expected = 0;
     std::size_t present = 0;
     std::vector<batch> parts;
