@@ -22,6 +22,9 @@ struct assembly_options {
 [[nodiscard]] session_machine make_session(const blueprint& plan, const place::layout& placed,
                                            const assembly_options& options, run_listener& listener);
 
+/// Spawns the router and the workers of one stage.
+void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, activity& meter);
+
 /// Spawns the session, all routers and all workers. A build message to the session begins the run.
 void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, activity& meter,
                session_machine& session, std::function<void()> on_done);

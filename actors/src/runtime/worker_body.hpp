@@ -29,18 +29,25 @@ class metered_gate final : public gate {
       : inner_(inner), meter_(meter), stage_(stage), clock_(clock) {}
 
   void wait() override {
-    meter_.end(stage_, clock_.now());
+    const pause blocked(*this);
     inner_.wait();
-    meter_.begin(stage_, clock_.now());
   }
   void wait_until(time_point when) override {
-    meter_.end(stage_, clock_.now());
+    const pause blocked(*this);
     inner_.wait_until(when);
-    meter_.begin(stage_, clock_.now());
   }
   void wake() override { inner_.wake(); }
 
  private:
+  struct pause {
+    explicit pause(metered_gate& of) : at(of) { at.meter_.end(at.stage_, at.clock_.now()); }
+    ~pause() { at.meter_.begin(at.stage_, at.clock_.now()); }
+    pause(const pause&) = delete;
+    pause& operator=(const pause&) = delete;
+
+    metered_gate& at;
+  };
+
   gate& inner_;
   activity& meter_;
   std::size_t stage_;

@@ -99,7 +99,7 @@ class checker {
       problem(quoted(stage.name) + " is fed by nobody; let a stream or a publication go to it, or take it away");
     if (source && fed)
       problem(quoted(stage.name) + " is a source and is also fed by a stream");
-    if (source && worker_count(stage) != 1)
+    if (source && problems(stage.group).empty() && worker_count(stage) != 1)
       problem(quoted(stage.name) + " is a source with " + std::to_string(worker_count(stage)) +
               " workers; a source has one");
     std::map<std::size_t, std::size_t> times;
@@ -136,6 +136,8 @@ class checker {
     const blueprint::endpoint_spec& endpoint = stage.endpoints[edge.to.endpoint];
     if (endpoint.how != dispatch::by_type && endpoint.how != dispatch::slice_dp)
       return;
+    if (!problems(stage.group).empty())
+      return;  // it has no number of workers
     const std::size_t ranks = mesh_of(stage).data_ranks();
     const auto fewest = rows_.fewest(edge);
     if (endpoint.fewer == small::unset && fewest && *fewest < ranks)
