@@ -85,8 +85,7 @@ tk::metrics judge::grade(tk::context&, tk::weights newest) {
 
 std::string why(const tk::run_report& report) { return report.why ? tk::to_string(*report.why) : ""; }
 
-tk::graph pipeline(const shape& of) {
-  tk::graph g{"toy"};
+void build(tk::graph& g, const shape& of) {
   const tk::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
   const tk::device_group rollout{.name = "rollout", .ranks = of.samplers};
   const tk::device_group trainer{.name = "trainer", .ranks = 2};
@@ -106,6 +105,11 @@ tk::graph pipeline(const shape& of) {
       .to(watcher, &judge::grade, {.name = "grade", .every = 4});
   if (of.steps > 0)
     steps.stop_after(of.steps);
+}
+
+tk::graph pipeline(const shape& of) {
+  tk::graph g{"toy"};
+  build(g, of);
   return g;
 }
 

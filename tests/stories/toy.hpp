@@ -63,6 +63,7 @@ struct shape {
   sabotage harm = {};
 };
 
+void build(twinkle::graph& g, const shape& of = {});
 [[nodiscard]] twinkle::graph pipeline(const shape& of = {});
 
 /// The fault of a run in words; empty if it ended well.

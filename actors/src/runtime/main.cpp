@@ -21,6 +21,7 @@ namespace {
 struct arguments {
   bool plan = false;
   std::string out;
+  double stop_patience_s = 10;
   std::map<std::string, std::string> options;
 };
 
@@ -39,6 +40,9 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, arguments
   into.options.emplace("seed", "1");
   app.add_option("--seed", into.options["seed"], "seed of everything that is drawn")->capture_default_str();
   app.add_option("--out", into.out, "folder for metrics.jsonl and model.safetensors");
+  app.add_option("--stop-patience", into.stop_patience_s, "seconds that bodies have to end, once they are asked to")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
   for (const blueprint::option& each : plan.options) {
     std::string& value = into.options.emplace(each.name, each.value).first->second;
     app.add_option("--" + each.name, value, each.help)->capture_default_str();
@@ -70,7 +74,8 @@ int run(const graph& pipeline, const arguments& given) {
   runtime::run_log log{names, given.out, files, std::cout};
   for (const std::string& remark : check(pipeline.plan()).remarks)
     std::cout << "remark  " << remark << "\n";
-  session started{pipeline, {.seed = pipeline.seed()}, log};
+  const duration patience(static_cast<duration::rep>(given.stop_patience_s * 1e9));
+  session started{pipeline, {.seed = pipeline.seed(), .stop_patience = patience}, log};
   signals.watch([&] { started.interrupt(); });
   const run_report& report = started.wait();
   signals.unwatch();

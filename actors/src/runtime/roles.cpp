@@ -12,7 +12,7 @@ void post_all(const seams& world, const address& from, outbox out) {
 }  // namespace
 
 void router_role::receive(message content) {
-  post_all(world_, self_, machine_.receive(content, world_.clock.now()));
+  post_all(world_, self_, machine_.receive(std::move(content), world_.clock.now()));
   alarm_.set(machine_.next_deadline());
 }
 

@@ -40,14 +40,6 @@ void check_alike(const table& first, const table& other, std::size_t part) {
                 "rows have identities");
 }
 
-slot join(const std::vector<std::pair<slot, std::size_t>>& pieces) {
-  std::vector<chunk> chunks;
-  for (const auto& [piece, rows] : pieces)
-    piece.store->append({piece.first, piece.first + rows}, chunks);
-  const column_store& like = *pieces.front().first.store;
-  return {std::make_shared<const column_store>(like.name(), like.type(), std::move(chunks)), 0};
-}
-
 slot gather(const slot& from, std::size_t rows_there, std::span<const std::size_t> rows) {
   const column_type type = from.store->type();
   const column_bytes bytes = column_store::contiguous(from.store, {from.first, from.first + rows_there});
@@ -109,33 +101,35 @@ void bury(table& from, std::vector<data::grave> lost) {
 
 batch batch::concat(std::span<const batch> parts) {
   table made;
-  std::vector<table> views;
+  std::vector<const batch*> full;  // those that say what the columns are
   for (const batch& part : parts) {
-    const bool content = !part.empty() || !part.table_->columns.empty();
-    if (content && !views.empty() && views.front().rows == 0 && !part.empty())
-      views.clear();  // an empty part does not say what the columns are
-    table view = part.view();
-    for (data::grave& each : view.graves)
+    for (data::grave& each : graves_of(*part.table_, part.rows_))
       made.graves.push_back({made.rows + each.behind, std::move(each.lost)});
     made.rows += part.rows();
-    if (content && (!part.empty() || views.empty()))
-      views.push_back(std::move(view));
+    const bool content = !part.empty() || !part.table_->columns.empty();
+    if (content && !part.empty() && !full.empty() && full.front()->empty())
+      full.clear();
+    if (content && (!part.empty() || full.empty()))
+      full.push_back(&part);
   }
-  if (views.empty())
+  if (full.empty())
     return of(std::move(made));
-  for (std::size_t at = 1; at < views.size(); ++at)
-    check_alike(views.front(), views[at], at);
-  std::vector<std::pair<slot, std::size_t>> pieces(views.size());
-  for (const slot& column : views.front().columns) {
-    for (std::size_t at = 0; at < views.size(); ++at)
-      pieces[at] = {*views[at].find(column.store->name()), views[at].rows};
-    made.columns.push_back(join(pieces));
-  }
-  if (views.front().tags) {
-    for (std::size_t at = 0; at < views.size(); ++at)
-      pieces[at] = {*views[at].tags, views[at].rows};
-    made.tags = join(pieces);
-  }
+  const table& first = *full.front()->table_;
+  for (std::size_t at = 1; at < full.size(); ++at)
+    if (full[at]->table_ != full.front()->table_)
+      check_alike(first, *full[at]->table_, at);
+  const auto join = [&](const slot& like, const auto& find) {
+    std::vector<chunk> chunks;
+    for (const batch* part : full) {
+      const slot& column = part->table_ == full.front()->table_ ? like : *find(*part->table_);
+      column.store->append({column.first + part->rows_.first, column.first + part->rows_.end}, chunks);
+    }
+    return slot{std::make_shared<const column_store>(like.store->name(), like.store->type(), std::move(chunks)), 0};
+  };
+  for (const slot& column : first.columns)
+    made.columns.push_back(join(column, [&](const table& in) { return in.find(column.store->name()); }));
+  if (first.tags)
+    made.tags = join(*first.tags, [](const table& in) { return &*in.tags; });
   return of(std::move(made));
 }
 

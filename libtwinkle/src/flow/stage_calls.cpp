@@ -29,6 +29,7 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
     how->deadline = now_ + (runs ? plan_.endpoints[endpoint].deadline : duration(std::chrono::minutes(10)));
   route::machine::started begun = calls_.start(std::move(*how));
   under_way_.push_back({begun.call, endpoint, std::move(why)});
+  out_.reserve(out_.size() + begun.deliveries.size());
   for (route::delivery& each : begun.deliveries)
     send(address::worker(plan_.ordinal, each.worker),
          msg::task{begun.call, what, endpoint, version, std::move(each.input)});

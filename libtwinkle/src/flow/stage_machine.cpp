@@ -42,9 +42,9 @@ stage_machine::stage_machine(stage_plan plan, route::collector rule)
     series_.push_back({each, 0, -1, std::vector<std::int64_t>(each.subscribers.size(), -1)});
 }
 
-outbox stage_machine::receive(const message& content, time_point now) {
+outbox stage_machine::receive(message content, time_point now) {
   now_ = now;
-  std::visit([this](const auto& event) { on(event); }, content);
+  std::visit([this](auto& event) { on(std::move(event)); }, content);
   advance();
   return std::exchange(out_, {});
 }
@@ -89,8 +89,8 @@ void stage_machine::on(const msg::published& arrived) {
       each.pending.push_back(arrived.value);
 }
 
-void stage_machine::on(const msg::reply& answer) {
-  if (auto outcome = calls_.reply(answer.worker, answer.call, answer.value))
+void stage_machine::on(msg::reply answer) {
+  if (auto outcome = calls_.reply(answer.worker, answer.call, std::move(answer.value)))
     settle(std::move(*outcome));
 }
 
