@@ -103,6 +103,11 @@ std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<pay
   return finish(*call, rule_(workers_, call->wanted.result, call->wanted.endpoint, call->parts));
 }
 
+void machine::expect_by(call_id id, time_point deadline) {
+  if (flight* call = find(id))
+    call->wanted.deadline = deadline;
+}
+
 std::vector<outcome> machine::expire(time_point now) {
   std::vector<outcome> expired;
   for (std::size_t at = 0; at < calls_.size();) {

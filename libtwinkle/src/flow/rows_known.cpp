@@ -17,7 +17,8 @@ const blueprint::edge* rows_known::into(blueprint::port at) const {
 std::optional<std::size_t> rows_known::made_by(blueprint::port from, bool full, std::size_t depth) const {
   const blueprint::stage& stage = plan_.stages[from.stage];
   if (stage.endpoints[from.endpoint].kind == blueprint::role::source) {
-    const std::size_t rows = full ? stage.emits.rows : stage.emits.least;
+    // A source that says nothing of its smallest batch is taken to fill all of them.
+    const std::size_t rows = full || stage.emits.least == 0 ? stage.emits.rows : stage.emits.least;
     return rows > 0 ? std::optional(rows) : std::nullopt;
   }
   const blueprint::edge* in = into(from);

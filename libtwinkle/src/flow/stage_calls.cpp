@@ -25,16 +25,26 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
     const blueprint::endpoint_spec& spec = plan_.endpoints[endpoint];
     how = route::call{spec.name, spec.how, spec.result, spec.fewer, std::move(input)};
   }
+  under_way added{0, endpoint, std::move(why)};
   if (!how->deadline)
-    how->deadline = now_ + (runs ? plan_.endpoints[endpoint].deadline : duration(std::chrono::minutes(10)));
+    added.patience = runs ? plan_.endpoints[endpoint].deadline : duration(std::chrono::minutes(10));
   route::machine::started begun = calls_.start(std::move(*how));
-  under_way_.push_back({begun.call, endpoint, std::move(why)});
+  added.call = begun.call;
+  under_way_.push_back(std::move(added));
   out_.reserve(out_.size() + begun.deliveries.size());
   for (route::delivery& each : begun.deliveries)
     send(address::worker(plan_.ordinal, each.worker),
          msg::task{begun.call, what, endpoint, version, std::move(each.input)});
   if (begun.refused)
     settle(std::move(*begun.refused));
+}
+
+// Calls wait for each other at the workers, and a call is not to blame for the time of those before it.
+void stage_machine::start_clock() {
+  const auto running = std::find_if(under_way_.begin(), under_way_.end(),
+                                    [&](const under_way& call) { return !calls_.silent(call.call).empty(); });
+  if (running != under_way_.end() && running->patience)
+    calls_.expect_by(running->call, now_ + *std::exchange(running->patience, std::nullopt));
 }
 
 void stage_machine::settle(route::outcome outcome) {

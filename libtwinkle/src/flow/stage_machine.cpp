@@ -46,6 +46,7 @@ outbox stage_machine::receive(message content, time_point now) {
   now_ = now;
   std::visit([this](auto& event) { on(std::move(event)); }, content);
   advance();
+  start_clock();
   return std::exchange(out_, {});
 }
 

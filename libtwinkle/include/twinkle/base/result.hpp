@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -14,7 +15,7 @@ template <class T>
 class result {
  public:
   result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  result(fault what) : state_(std::in_place_index<1>, std::move(what)) {}
+  result(fault what) : state_(std::in_place_index<1>, std::make_shared<const fault>(std::move(what))) {}
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -29,11 +30,11 @@ class result {
   }
   [[nodiscard]] const fault& failure() const {
     ensure(!has_value(), "failure() of a result that holds a value");
-    return std::get<1>(state_);
+    return *std::get<1>(state_);
   }
 
  private:
-  std::variant<T, fault> state_;
+  std::variant<T, std::shared_ptr<const fault>> state_;  // results travel by the thousand, faults do not
 };
 
 }  // namespace twinkle

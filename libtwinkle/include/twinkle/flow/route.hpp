@@ -57,6 +57,9 @@ class machine {
   [[nodiscard]] started start(call wanted);
   [[nodiscard]] std::optional<outcome> reply(std::size_t worker, call_id call, result<payload> value);
 
+  /// Gives a call in flight another deadline.
+  void expect_by(call_id call, time_point deadline);
+
   /// The outcomes of all calls whose deadline is not after `now`; each names who has not answered.
   [[nodiscard]] std::vector<outcome> expire(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;

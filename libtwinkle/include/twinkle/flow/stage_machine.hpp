@@ -60,6 +60,7 @@ class stage_machine {
     std::size_t endpoint = 0;
     purpose why;
     std::optional<collected> value = std::nullopt;  // of a data call that waits for those before it
+    std::optional<duration> patience = std::nullopt;  // until its deadline, from when it is the first to be answered
   };
 
   struct subscription {
@@ -107,6 +108,7 @@ class stage_machine {
   // calls
   void start(purpose why, std::size_t endpoint, payload input, std::int64_t version,
              std::optional<route::call> how = std::nullopt);
+  void start_clock();
   void settle(route::outcome outcome);
   void finish(under_way& call, collected value);
   void release_data();

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker that needs an argument, without it.
+// expect: twinkle: the worker cannot be built from the arguments of spawn, with or without context& first
+#include "workers.hpp"
+
+void build(tk::graph& g) { (void)g.spawn<origin>("source", {host}); }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <set>
+
+#include "for_all.hpp"
+#include "numbered.hpp"
+
+using namespace flow_test;
+using twinkle::batch;
+using twinkle::fault;
+using twinkle::route::machine;
+using twinkle::route::outcome;
+using sizes = std::vector<std::size_t>;
+
+namespace {
+
+twinkle::route::team any_team() {
+  const auto size = [] { return *rc::gen::inRange<std::int64_t>(1, 4); };
+  twinkle::mesh_sizes of;
+  of.fsdp_size = size();
+  of.dp_size = size();
+  of.pp_size = size();
+  of.tp_size = size();
+  return team_of(of, *rc::gen::element<std::size_t>(1, static_cast<std::size_t>(*of.tp_size)));
+}
+
+// As many rows as data ranks, or more.
+batch any_rows(const twinkle::route::team& team) {
+  return numbered(team.data_ranks() + *rc::gen::inRange<std::size_t>(0, 12));
+}
+
+sizes any_order(std::size_t count) {
+  sizes order(count);
+  for (std::size_t at = 0; at < count; ++at)
+    order[at] = at;
+  for (std::size_t at = count; at > 1; --at)
+    std::swap(order[at - 1], order[*rc::gen::inRange<std::size_t>(0, at)]);
+  return order;
+}
+
+// What a row's number says of its children: dropped, none, or some.
+std::size_t children_of(std::int64_t number) { return static_cast<std::size_t>(number % 4); }
+bool dropped(std::int64_t number) { return number % 5 == 3; }
+
+// Expands each row by its number, drops some children, and returns the rest in an order of its own.
+batch work(const batch& given, const sizes& order) {
+  sizes parents;
+  const auto values = numbers_of(given);
+  for (std::size_t row = 0; row < values.size(); ++row)
+    parents.insert(parents.end(), children_of(values[row]), row);
+  const batch made = given.expand(parents);
+  sizes bad;
+  for (std::size_t row = 0; row < made.rows(); ++row)
+    if (dropped(numbers_of(made)[row] + static_cast<std::int64_t>(row)))
+      bad.push_back(row);
+  const batch kept = made.drop(bad, "bad");
+  sizes shuffled;
+  for (const std::size_t at : order)
+    if (at < kept.rows())
+      shuffled.push_back(at);
+  return kept.take(shuffled);
+}
+
+}  // namespace
+
+TEST_CASE("any order of replies gives the rows in the order of the input") {
+  for_all([] {
+    const auto team = any_team();
+    const batch input = any_rows(team);
+    machine calls{team};
+    const auto begun = calls.start(call_with(input));
+    std::optional<outcome> last;
+    for (const std::size_t at : any_order(begun.deliveries.size())) {
+      RC_ASSERT(!last);
+      last = calls.reply(begun.deliveries[at].worker, begun.call, begun.deliveries[at].input);
+    }
+    RC_ASSERT(last.has_value());
+    RC_ASSERT(numbers_of(rows_of(*last)) == numbers_of(input));
+    RC_ASSERT(names_of(rows_of(*last)) == names_of(input));
+  });
+}
+
+TEST_CASE("rows that are expanded, dropped and shuffled come back in the order of their parents, each accounted for") {
+  for_all([] {
+    const auto team = any_team();
+    const batch input = any_rows(team);
+    machine calls{team};
+    const auto begun = calls.start(call_with(input));
+    std::optional<outcome> last;
+    for (const std::size_t at : any_order(begun.deliveries.size())) {
+      const batch& given = rows_of(begun.deliveries[at].input);
+      last = calls.reply(begun.deliveries[at].worker, begun.call, twinkle::payload{work(given, any_order(3 * given.rows()))});
+    }
+    RC_ASSERT(last.has_value());
+    RC_ASSERT(last->value.has_value());
+    const batch value = rows_of(*last);
+    const numbers found = numbers_of(value);
+    RC_ASSERT(std::is_sorted(found.begin(), found.end()));
+    std::size_t expected = 0;
+    for (const std::int64_t each : numbers_of(input))
+      expected += std::max<std::size_t>(children_of(each), 1);
+    RC_ASSERT(value.rows() + value.tombstone_count() == expected);
+    std::set<std::string> names;
+    for (const auto& all : {names_of(value), lost_in(value)})
+      names.insert(all.begin(), all.end());
+    RC_ASSERT(names.size() == expected);
+  });
+}
+
+TEST_CASE("a failure at any point gives exactly one outcome, whatever comes after it") {
+  for_all([] {
+    const auto team = any_team();
+    machine calls{team};
+    auto wanted = call_with(any_rows(team));
+    wanted.deadline = std::chrono::seconds(1);
+    const auto begun = calls.start(wanted);
+    const sizes order = any_order(begun.deliveries.size());
+    const auto fails = *rc::gen::inRange<std::size_t>(0, order.size());
+    std::vector<outcome> seen;
+    const auto hear = [&](std::optional<outcome> next) {
+      if (next)
+        seen.push_back(std::move(*next));
+    };
+    for (std::size_t turn = 0; turn < order.size(); ++turn) {
+      const auto& each = begun.deliveries[order[turn]];
+      if (turn == fails)
+        hear(calls.reply(each.worker, begun.call, fault{"", "", std::nullopt, "broken"}));
+      else
+        hear(calls.reply(each.worker, begun.call, each.input));
+      if (turn == fails)
+        RC_ASSERT(seen.size() == 1);
+    }
+    for (outcome& late : calls.expire(std::chrono::hours(1)))
+      hear(std::move(late));
+    RC_ASSERT(seen.size() == 1);
+    RC_ASSERT(seen[0].value.failure().place == team.places[begun.deliveries[order[fails]].worker]);
+    RC_ASSERT(seen[0].unfinished.size() == order.size() - fails - 1);
+    RC_ASSERT(calls.in_flight() == 0);
+  });
+}
+
+TEST_CASE("a deadline at any point gives exactly one outcome, which names all who were silent") {
+  for_all([] {
+    const auto team = any_team();
+    machine calls{team};
+    auto wanted = call_with(any_rows(team));
+    wanted.deadline = std::chrono::seconds(1);
+    const auto begun = calls.start(wanted);
+    const sizes order = any_order(begun.deliveries.size());
+    const auto answers = *rc::gen::inRange<std::size_t>(0, order.size());
+    for (std::size_t turn = 0; turn < answers; ++turn)
+      RC_ASSERT(!calls.reply(begun.deliveries[order[turn]].worker, begun.call, begun.deliveries[order[turn]].input));
+    const auto expired = calls.expire(std::chrono::seconds(1));
+    RC_ASSERT(expired.size() == 1);
+    std::set<std::size_t> silent(expired[0].unfinished.begin(), expired[0].unfinished.end());
+    for (std::size_t turn = 0; turn < order.size(); ++turn)
+      RC_ASSERT(silent.contains(begun.deliveries[order[turn]].worker) == (turn >= answers));
+    for (const std::size_t at : order)
+      RC_ASSERT(!calls.reply(begun.deliveries[at].worker, begun.call, begun.deliveries[at].input));
+  });
+}
