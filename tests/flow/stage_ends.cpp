@@ -79,9 +79,10 @@ TEST_CASE("a stop lets running calls end, starts no more data, and counts what i
   sampler.answer_all();
   CHECK(sampler.order(0).back() == "destructor");
   REQUIRE(sampler.all<msg::finished>().size() == 1);
-  const auto& rows = sampler.all<msg::finished>()[0].rows;
+  const auto rows = sampler.all<msg::finished>()[0].rows;
   REQUIRE(rows.received.size() == 1);
-  CHECK(rows.received[0] == std::pair<std::size_t, std::size_t>{0, 12});
+  CHECK(rows.received[0].first == 0);
+  CHECK(rows.received[0].second == 12);
   CHECK(rows.held == 8 * 4 + 4);
   CHECK(sampler.all<msg::rows>().empty());
 }

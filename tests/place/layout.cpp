@@ -83,8 +83,9 @@ TEST_CASE("stages on one group share its devices; two groups of one name must be
   CHECK(placed({same, same}).groups.size() == 1);
   CHECK(placed({same, {.name = "same", .ranks = 3}}).problems ==
         texts{"two device groups are named 'same' and differ"});
-  CHECK(placed({same, {.name = "same", .ranks = 2, .device_type = "gpu"}}).problems ==
+  CHECK(placed({same, {.name = "same", .ranks = 2, .device_type = "npu"}}).problems ==
         texts{"two device groups are named 'same' and differ"});
+  CHECK(placed({same, {.name = "same", .ranks = 2, .device_type = "gpu"}}).problems == texts{});
 }
 
 TEST_CASE("a worker says where it sits: its rank's coordinates and its devices") {

@@ -12,12 +12,15 @@ fault at(const team& workers, const returned& from, const std::string& endpoint,
 }
 
 // One result per data rank, in data-rank order. Where everyone had the whole batch, those after the first are replicas.
+// Results are in the order of workers, and of all of them unless the call went to the first: a worker's result is at its
+// own index.
 std::vector<const returned*> without_replicas(const team& workers, std::span<const returned> results) {
   std::vector<const returned*> kept;
+  kept.reserve(workers.representatives.size());
   for (const std::size_t worker : workers.representatives)
-    for (const returned& each : results)
-      if (each.worker == worker && (kept.empty() || each.rows.empty() || each.rows != kept.back()->rows))
-        kept.push_back(&each);
+    if (worker < results.size() &&
+        (kept.empty() || results[worker].rows.empty() || results[worker].rows != kept.back()->rows))
+      kept.push_back(&results[worker]);
   if (kept.empty() && !results.empty())
     kept.push_back(&results.front());
   return kept;

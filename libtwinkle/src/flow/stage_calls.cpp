@@ -42,7 +42,7 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
 // Calls wait for each other at the workers, and a call is not to blame for the time of those before it.
 void stage_machine::start_clock() {
   const auto running = std::find_if(under_way_.begin(), under_way_.end(),
-                                    [&](const under_way& call) { return !calls_.silent(call.call).empty(); });
+                                    [&](const under_way& call) { return calls_.in_flight(call.call); });
   if (running != under_way_.end() && running->patience)
     calls_.expect_by(running->call, now_ + *std::exchange(running->patience, std::nullopt));
 }
@@ -66,6 +66,8 @@ void stage_machine::settle(route::outcome outcome) {
     report_gone(std::move(abandoned));
     return;
   } else {
+    if (const auto* data = std::get_if<data_call>(&found->why))
+      account_.held += data->rows + data->tombstones.size();
     under_way_.erase(found);
     fail(outcome.value.failure());
   }

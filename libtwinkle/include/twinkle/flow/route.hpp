@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -71,6 +72,9 @@ class machine {
   [[nodiscard]] std::vector<std::size_t> silent(call_id call) const;
 
   [[nodiscard]] std::size_t in_flight() const { return calls_.size(); }
+  [[nodiscard]] bool in_flight(call_id call) const {
+    return std::any_of(calls_.begin(), calls_.end(), [&](const flight& each) { return each.id == call; });
+  }
   [[nodiscard]] const team& workers() const { return workers_; }
 
  private:
