@@ -125,7 +125,7 @@ TEST_CASE("case K-F4: the buffer of rebatch(512) behind 64 rows a call with 8 ch
 }
 
 TEST_CASE("a rebatch that holds no row, or no group, is refused") {
-  shape of{.step = 0};
+  shape of{.step = 0, .train = {.name = "train"}};
   CHECK(problems_of(pipeline(of))[0] == "sampler.sample -> model.train: rebatch(0) makes no batch");
   of.step = 3;
   CHECK(problems_of(pipeline(of))[0] == "sampler.sample -> model.train: rebatch(3) cannot hold one group of 4 rows");
@@ -140,9 +140,9 @@ TEST_CASE("an endpoint that returns nothing for a row is refused") {
 
 TEST_CASE("batches that can be smaller than the data ranks need a policy") {
   shape of;
-  of.emits = {8, 3, true};
+  of.emits = {8, 2, true};
   CHECK(problems_of(pipeline(of)) ==
-        texts{"sampler.sample may get as few as 3 rows for its 4 data ranks; give it a policy with .small, or let the "
+        texts{"sampler.sample may get as few as 2 rows for its 4 data ranks; give it a policy with .small, or let the "
               "source drop its last rows"});
   for (const auto policy : {twinkle::small::refuse, twinkle::small::allow_empty}) {
     of.sample.small = policy;
@@ -153,8 +153,20 @@ TEST_CASE("batches that can be smaller than the data ranks need a policy") {
   CHECK(problems_of(pipeline(of)) == texts{});
 }
 
+TEST_CASE("a bound cuts batches at the places of versions, which can leave fewer rows than data ranks") {
+  shape of{.emits = {10, 10, true}};  // version v behind row (v + 1) x 4: 8 rows, 2, 2, 4, 4, …
+  CHECK(problems_of(pipeline(of)) ==
+        texts{"sampler.sample may get as few as 2 rows for its 4 data ranks; give it a policy with .small, or let the "
+              "source drop its last rows"});
+  of.train.max_staleness = std::nullopt;
+  CHECK(problems_of(pipeline(of)) == texts{});
+  of.train.max_staleness = 1;
+  of.emits = {12, 8, true};
+  CHECK(problems_of(pipeline(of)) == texts{});
+}
+
 TEST_CASE("a source that may end can leave a rebatch part-filled, down to one group") {
-  shape of{.emits = {8, 8, false}, .training = {.name = "training", .ranks = 5}, .step = 20};
+  shape of{.emits = {8, 8, false}, .training = {.name = "training", .ranks = 5}, .step = 32};
   CHECK(problems_of(pipeline(of)) ==
         texts{"model.train may get as few as 4 rows for its 5 data ranks; give it a policy with .small, or let the "
               "source drop its last rows"});
