@@ -8,7 +8,7 @@ void interruption::cancel(std::optional<route::call_id> call, const fault& why) 
     const std::lock_guard lock(mutex_);
     if (call) {
       cancelled_.insert(*call);
-      cause_ = why;
+      call_cause_ = why;
     } else {
       everything_ = why;
     }
@@ -16,23 +16,19 @@ void interruption::cancel(std::optional<route::call_id> call, const fault& why) 
   gate_.wake();
 }
 
-void interruption::enter(route::call_id call) {
+std::optional<fault> interruption::enter(route::call_id call) {
   const std::lock_guard lock(mutex_);
   current_ = call;
   told_ = false;
-  cancelled_.erase(cancelled_.begin(), cancelled_.lower_bound(call));  // calls come in order
+  cancelled_.erase(cancelled_.begin(), cancelled_.lower_bound(call));
+  return cause();
 }
 
-void interruption::leave() {
-  const std::lock_guard lock(mutex_);
-  cancelled_.erase(current_);
-}
+std::optional<fault> interruption::cause() const { return cancelled_.contains(current_) ? call_cause_ : everything_; }
 
 std::optional<fault> interruption::why() const {
   const std::lock_guard lock(mutex_);
-  if (cancelled_.contains(current_))
-    return cause_;
-  return everything_;
+  return cause();
 }
 
 bool interruption::stopping() const {

@@ -21,9 +21,8 @@ class interruption {
   /// From the actor. Without a call, everything from now on is.
   void cancel(std::optional<route::call_id> call, const fault& why);
 
-  /// From the body: its call, and why it is to end, if it is.
-  void enter(route::call_id call);
-  void leave();
+  /// From the body: the call that it begins, and why it is to end, if it is. Calls come in order.
+  std::optional<fault> enter(route::call_id call);
   [[nodiscard]] std::optional<fault> why() const;
   [[nodiscard]] bool stopping() const;
 
@@ -35,13 +34,14 @@ class interruption {
 
  private:
   [[nodiscard]] bool to_be_told();
+  [[nodiscard]] std::optional<fault> cause() const;  // under the mutex
 
   gate& gate_;
   bool told_ = false;  // by the body alone
   mutable std::mutex mutex_;
   route::call_id current_ = 0;
   std::set<route::call_id> cancelled_;
-  std::optional<fault> cause_;       // of the cancelled calls
+  std::optional<fault> call_cause_;  // of the cancelled calls
   std::optional<fault> everything_;  // the run stops
 };
 

@@ -12,22 +12,18 @@ void post_all(const seams& world, const address& from, outbox out) {
 }  // namespace
 
 void router_role::receive(message content) {
-  post_all(world_, self_, machine_.receive(std::move(content), world_.clock.now()));
-  alarm_.set(machine_.next_deadline());
+  const time_point now = world_.clock.now();
+  post_all(world_, self_, machine_.receive(std::move(content), now));
+  alarm_.set(machine_.next_deadline(), now);
 }
 
 worker_role::worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, activity& meter)
-    : self_(address::worker(kit->plan.ordinal, index)),
-      router_(address::router(kit->plan.ordinal)),
-      world_(world),
-      thread_(world.executor.make(kit->plan.workers[index].name, kit->plan.run)),
+    : thread_(world.executor.make(kit->plan.workers[index].name, kit->plan.run)),
       body_(std::make_shared<worker_body>(kit, index, world, meter, thread_->blocking())) {}
 
 void worker_role::receive(message content) {
   if (auto* task = std::get_if<msg::task>(&content)) {
-    thread_->run([body = body_, world = world_, self = self_, router = router_, work = std::move(*task)]() mutable {
-      world.post.post(self, router, body->execute(std::move(work)));
-    });
+    thread_->run([body = body_, work = std::move(*task)]() mutable { body->execute(std::move(work)); });
   } else if (const auto* cancel = std::get_if<msg::cancel>(&content)) {
     body_->cancel(cancel->call, cancel->why);
   } else if (std::holds_alternative<msg::abandon>(content)) {
@@ -36,10 +32,11 @@ void worker_role::receive(message content) {
 }
 
 void session_role::receive(message content) {
+  const time_point now = world_.clock.now();
   if (auto* step = std::get_if<msg::stepped>(&content))
-    step->record.times = meter_.read(world_.clock.now());
-  post_all(world_, address::session(), machine_.receive(content, world_.clock.now()));
-  alarm_.set(machine_.next_deadline());
+    step->record.times = meter_.read(now);
+  post_all(world_, address::session(), machine_.receive(content, now));
+  alarm_.set(machine_.next_deadline(), now);
   if (machine_.done() && on_done_)
     std::exchange(on_done_, nullptr)();
 }

@@ -18,8 +18,8 @@ class alarm {
  public:
   alarm(const seams& world, const address& self) : world_(world), self_(self) {}
 
-  void set(std::optional<time_point> wanted) {
-    if (!wanted || (set_ && *set_ <= *wanted && *set_ > world_.clock.now()))
+  void set(std::optional<time_point> wanted, time_point now) {
+    if (!wanted || (set_ && *set_ <= *wanted && *set_ > now))
       return;
     set_ = wanted;
     world_.clock.wake(self_, *wanted);
@@ -54,9 +54,6 @@ class worker_role final : public actor_role {
   void receive(message content) override;
 
  private:
-  address self_;
-  address router_;
-  seams world_;
   std::unique_ptr<body_seam> thread_;
   std::shared_ptr<worker_body> body_;  // shared with jobs, which an abandoned body may outlive
 };

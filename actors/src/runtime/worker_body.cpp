@@ -49,13 +49,13 @@ fault worker_body::failure(const msg::task& task, std::string cause) const {
   return {place_.name, std::move(endpoint), std::nullopt, std::move(cause)};
 }
 
-result<payload> worker_body::call(msg::task& task) {
+result<payload> worker_body::call(msg::task& task, std::optional<fault> cancelled) {
   if (task.what == msg::task::kind::destroy) {
     object_.reset();
     return payload{};
   }
-  if (auto why = break_.why())
-    return *why;
+  if (cancelled)
+    return *std::move(cancelled);
   context ctx{place_, *this, kit_->seed, task.version};
   if (task.what == msg::task::kind::construct) {
     object_ = kit_->plan.make(ctx);
@@ -64,14 +64,14 @@ result<payload> worker_body::call(msg::task& task) {
   return kit_->plan.endpoints[task.endpoint].target.invoke(object_.get(), ctx, std::move(task.input));
 }
 
-msg::reply worker_body::execute(msg::task task) {
+void worker_body::execute(msg::task task) {
   call_ = task.call;
   meetings_.clear();
-  break_.enter(task.call);
+  std::optional<fault> cancelled = break_.enter(task.call);
   meter_.begin(kit_->plan.ordinal, now());
   msg::reply reply{place_.index, task.call, payload{}};
   try {
-    reply.value = call(task);
+    reply.value = call(task, std::move(cancelled));
   } catch (const stopped& why) {
     reply.value = why.cause();
   } catch (const std::exception& wrong) {
@@ -80,8 +80,8 @@ msg::reply worker_body::execute(msg::task task) {
     reply.value = failure(task, "it threw something that is no std::exception");
   }
   meter_.end(kit_->plan.ordinal, now());
-  break_.leave();
-  return reply;
+  const std::size_t stage = kit_->plan.ordinal;
+  world_.post.post(address::worker(stage, place_.index), address::router(stage), std::move(reply));
 }
 
 }  // namespace twinkle::runtime

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "activity.hpp"
@@ -65,8 +66,8 @@ class worker_body final : public body_services {
         gate_(blocking, meter, kit_->plan.ordinal, world.clock),
         break_(gate_) {}
 
-  /// Runs one task and returns its reply; nothing is thrown.
-  [[nodiscard]] msg::reply execute(msg::task task);
+  /// Runs one task and posts its reply to the router; nothing is thrown.
+  void execute(msg::task task);
 
   /// From the actor's side.
   void cancel(std::optional<route::call_id> call, const fault& why) { break_.cancel(call, why); }
@@ -79,7 +80,7 @@ class worker_body final : public body_services {
  private:
   friend class local_port;
 
-  [[nodiscard]] result<payload> call(msg::task& task);
+  [[nodiscard]] result<payload> call(msg::task& task, std::optional<fault> cancelled);
   [[nodiscard]] fault failure(const msg::task& task, std::string cause) const;
 
   std::shared_ptr<stage_kit> kit_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "twinkle/base/list.hpp"
@@ -139,10 +140,28 @@ class checker {
     if (!problems(stage.group).empty())
       return;  // it has no number of workers
     const std::size_t ranks = mesh_of(stage).data_ranks();
-    const auto fewest = rows_.fewest(edge);
+    const auto fewest = fewest_taken(edge);
     if (endpoint.fewer == small::unset && fewest && *fewest < ranks)
       problem(plan_.name_of(edge.to) + " may get as few as " + std::to_string(*fewest) + " rows for its " +
               std::to_string(ranks) + " data ranks; give it a policy with .small, or let the source drop its last rows");
+  }
+
+  // A stage that loads weights within a bound takes rows only up to the place of the next version, so that it cuts
+  // batches at each R-th row.
+  [[nodiscard]] std::optional<std::size_t> fewest_taken(const blueprint::edge& edge) const {
+    auto fewest = rows_.fewest(edge);
+    for (const blueprint::edge& bound : plan_.edges)
+      if (const auto step = rows_.rows_per_step(bound, edge.to.stage);
+          fewest && step && bound.max_staleness && loads(edge.to.stage, bound.to.stage))
+        fewest = std::gcd(std::gcd(*fewest, rows_.arriving(edge).value_or(0)), *step);
+    return fewest;
+  }
+
+  [[nodiscard]] bool loads(std::size_t stage, std::size_t from) const {
+    return std::any_of(plan_.publications.begin(), plan_.publications.end(), [&](const blueprint::publication& each) {
+      return each.stage == from && std::any_of(each.subscribers.begin(), each.subscribers.end(),
+                                               [&](const auto& to) { return to.to.stage == stage; });
+    });
   }
 
   void check_bound(const blueprint::edge& edge) {
