@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twinkle/torch/torch_model.hpp"
 
+#include <algorithm>
+
 #include "grpo.hpp"
 #include "policy_rows.hpp"
 #include "twinkle/flow/context.hpp"
@@ -66,6 +68,7 @@ metrics torch_model::train(context& ctx, const batch& rows) {
   }
   const auto mine = static_cast<double>(tokens.elements());
   communicator peers = data_peers(ctx);
+  std::ranges::fill(parts_->policy.gradient(), 0.0F);  // what a call that failed may have left
   const torch_policy::loss_sums sums =
       torch_policy::add_grpo_gradient(parts_->policy, batch, peers.all_reduce(mine));
   peers.all_reduce(parts_->policy.gradient());
