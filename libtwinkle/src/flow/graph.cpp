@@ -35,7 +35,7 @@ std::uint64_t graph::seed() const {
   return given == given_.end() ? 1 : parse<std::uint64_t>("seed", given->second);
 }
 
-std::string graph::declare(std::string_view name, std::string otherwise, std::string_view help) {
+std::string graph::declare(std::string_view name, const std::string& otherwise, std::string_view help) {
   const auto given = given_.find(std::string(name));
   const std::string value = given == given_.end() ? otherwise : given->second;
   plan_->options.push_back({std::string(name), value, std::string(help)});

@@ -131,7 +131,7 @@ void stage_machine::release_data() {
 }
 
 void stage_machine::deliver(under_way& call) {
-  data_call& data = std::get<data_call>(call.why);
+  auto& data = std::get<data_call>(call.why);
   const stage_plan::in& in = plan_.inputs[data.input];
   const auto* value = std::get_if<payload>(&*call.value);
   const auto* rows = value == nullptr ? nullptr : std::get_if<batch>(value);
@@ -175,7 +175,7 @@ void stage_machine::emit(std::size_t endpoint, const batch& rows) {
     account_.held += count;
 }
 
-void stage_machine::publish(series& of, std::int64_t version, weights value) {
+void stage_machine::publish(series& of, std::int64_t version, const weights& value) {
   of.newest = value.at_version(static_cast<std::uint64_t>(version));
   send(address::session(), msg::newest{*of.newest});
   const bool last = phase_ != phase::running && version == of.made;

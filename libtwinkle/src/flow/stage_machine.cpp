@@ -211,7 +211,7 @@ bool stage_machine::start_data(std::size_t input) {
   inlet::taken taken = from.take(room);
   give_back(taken.credits);
   if (taken.rows.empty()) {
-    pass_tombstones(std::move(taken), input);
+    pass_tombstones(taken.rows, input);
     return true;
   }
   for (subscription& each : subscriptions_)
@@ -227,16 +227,16 @@ bool stage_machine::start_data(std::size_t input) {
 }
 
 // Nothing is left to work on, but those downstream count what was lost.
-void stage_machine::pass_tombstones(inlet::taken taken, std::size_t input) {
+void stage_machine::pass_tombstones(const batch& rows, std::size_t input) {
   const std::size_t endpoint = plan_.inputs[input].endpoint;
   if (!plan_.endpoints[endpoint].target.returns_batch) {
-    const std::vector<tombstone> lost = taken.rows.tombstones();
+    const std::vector<tombstone> lost = rows.tombstones();
     fail({plan_.team.stage, plan_.endpoints[endpoint].name, std::nullopt,
           "all " + std::to_string(lost.size()) + " rows of its batch were lost; the first: " +
               to_string(lost.front().tag.id) + ", " + lost.front().reason});
     return;
   }
-  data_call call{input, 0, taken.rows.tombstones()};
+  data_call call{input, 0, rows.tombstones()};
   under_way_.push_back({std::numeric_limits<route::call_id>::max(), endpoint, std::move(call), payload{batch{}}});
   release_data();
 }

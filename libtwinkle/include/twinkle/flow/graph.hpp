@@ -89,7 +89,7 @@ class graph {
     return value;
   }
 
-  [[nodiscard]] std::string declare(std::string_view name, std::string otherwise, std::string_view help);
+  [[nodiscard]] std::string declare(std::string_view name, const std::string& otherwise, std::string_view help);
 
   std::map<std::string, std::string> given_;
   std::shared_ptr<blueprint> plan_;

@@ -102,7 +102,7 @@ class stage_machine {
   void end_stream();
   void advance_stop();
   bool flush_publications();
-  void pass_tombstones(inlet::taken taken, std::size_t input);
+  void pass_tombstones(const batch& rows, std::size_t input);
   void close(std::optional<duration> patience);
 
   // calls
@@ -114,7 +114,7 @@ class stage_machine {
   void release_data();
   void deliver(under_way& call);
   void emit(std::size_t endpoint, const batch& rows);
-  void publish(series& of, std::int64_t version, weights value);
+  void publish(series& of, std::int64_t version, const weights& value);
   void report_gone(std::vector<std::string> abandoned);
   void fail(fault why);
 
