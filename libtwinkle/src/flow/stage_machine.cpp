@@ -208,7 +208,7 @@ bool stage_machine::start_data(std::size_t input) {
       room = std::min(room, each.admitted->room());
   if (room == 0)
     return false;
-  inlet::taken taken = from.take(room);
+  const inlet::taken taken = from.take(room);
   give_back(taken.credits);
   if (taken.rows.empty()) {
     pass_tombstones(taken.rows, input);
