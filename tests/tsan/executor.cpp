@@ -5,7 +5,7 @@
 #include <future>
 #include <vector>
 
-#include "runtime/activity.hpp"
+#include "twinkle/observe/busy_meter.hpp"
 #include "runtime/interruption.hpp"
 #include "runtime/real_executor.hpp"
 
@@ -81,7 +81,7 @@ TEST_CASE("shared bodies run in the caller's turn") {
 }
 
 TEST_CASE("bodies on many threads may report that they run") {
-  tk::runtime::activity meter(2);
+  tk::busy_meter meter(2);
   tk::runtime::real_clock clock;
   tk::runtime::real_executor executor(clock);
   std::vector<std::unique_ptr<tk::body_seam>> bodies;

@@ -74,7 +74,7 @@ class ours {
   void post(tk::message content) { world_.post({}, tk::address::router(1), std::move(content)); }
 
   tk::batch rows_;
-  tk::runtime::activity meter_;
+  tk::busy_meter meter_;
   std::counting_semaphore<8> answered_{0};
   std::uint64_t next_ = 0;
   tk::runtime::caf_world world_;

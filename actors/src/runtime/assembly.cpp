@@ -21,7 +21,7 @@ session_machine make_session(const blueprint& plan, const place::layout& placed,
   return {plan.name, std::move(stages), bounds, listener};
 }
 
-void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, activity& meter) {
+void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, busy_meter& meter) {
   const auto kit = std::make_shared<stage_kit>(stage, options.seed);
   for (std::size_t index = 0; index < stage.workers.size(); ++index)
     world.life.spawn(address::worker(stage.ordinal, index), std::make_unique<worker_role>(kit, index, world, meter));
@@ -29,7 +29,7 @@ void spawn_stage(const stage_plan& stage, const assembly_options& options, const
   world.life.spawn(router, std::make_unique<router_role>(stage_machine{stage, options.collector}, router, world));
 }
 
-void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, activity& meter,
+void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,
                session_machine& session, std::function<void()> on_done) {
   world.life.spawn(address::session(), std::make_unique<session_role>(session, world, meter, std::move(on_done)));
   for (const stage_plan& stage : placed.stages)

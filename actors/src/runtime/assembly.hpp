@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "activity.hpp"
+#include "twinkle/observe/busy_meter.hpp"
 #include "roles.hpp"
 #include "twinkle/flow/blueprint.hpp"
 #include "twinkle/flow/session_machine.hpp"
@@ -23,10 +23,10 @@ struct assembly_options {
                                            const assembly_options& options, run_listener& listener);
 
 /// Spawns the router and the workers of one stage.
-void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, activity& meter);
+void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, busy_meter& meter);
 
 /// Spawns the session, all routers and all workers. A build message to the session begins the run.
-void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, activity& meter,
+void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,
                session_machine& session, std::function<void()> on_done);
 
 /// The checked graph on this machine. Throws `error` with all problems, a line each.

@@ -23,7 +23,7 @@ struct session::running {
   }
 
   place::layout placed;
-  runtime::activity meter;
+  busy_meter meter;
   session_machine machine;
   std::mutex mutex;
   std::condition_variable ended;

@@ -110,7 +110,7 @@ void caf_world::spawn(const address& who, std::unique_ptr<actor_role> role) {
 
 void caf_world::post(const address&, const address& to, message content) {
   if (const caf::actor* target = system_->find(to))
-    (*target)->enqueue(nullptr, caf::make_message_id(), caf::make_message(carrier{std::move(content)}), current_unit);
+    (*target)->enqueue(nullptr, caf::make_message_id(), caf::make_message(carrier{std::move(content)}), to.index == address::router_index ? nullptr : current_unit);
 }
 
 void caf_world::wake(const address& who, time_point when) {

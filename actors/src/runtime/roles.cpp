@@ -17,7 +17,7 @@ void router_role::receive(message content) {
   alarm_.set(machine_.next_deadline(), now);
 }
 
-worker_role::worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, activity& meter)
+worker_role::worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, busy_meter& meter)
     : thread_(world.executor.make(kit->plan.workers[index].name, kit->plan.run)),
       body_(std::make_shared<worker_body>(kit, index, world, meter, thread_->blocking())) {}
 

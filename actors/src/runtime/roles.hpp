@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "activity.hpp"
+#include "twinkle/observe/busy_meter.hpp"
 #include "twinkle/flow/seams.hpp"
 #include "twinkle/flow/session_machine.hpp"
 #include "twinkle/flow/stage_machine.hpp"
@@ -49,7 +49,7 @@ class router_role final : public actor_role {
 /// A worker: it always answers, while its body may block.
 class worker_role final : public actor_role {
  public:
-  worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, activity& meter);
+  worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, busy_meter& meter);
 
   void receive(message content) override;
 
@@ -61,7 +61,7 @@ class worker_role final : public actor_role {
 /// The run as a whole.
 class session_role final : public actor_role {
  public:
-  session_role(session_machine& machine, const seams& world, activity& meter, std::function<void()> on_done)
+  session_role(session_machine& machine, const seams& world, busy_meter& meter, std::function<void()> on_done)
       : machine_(machine), world_(world), meter_(meter), alarm_(world, address::session()), on_done_(std::move(on_done)) {}
 
   void receive(message content) override;
@@ -69,7 +69,7 @@ class session_role final : public actor_role {
  private:
   session_machine& machine_;
   seams world_;
-  activity& meter_;
+  busy_meter& meter_;
   alarm alarm_;
   std::function<void()> on_done_;
 };

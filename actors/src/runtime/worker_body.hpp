@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "activity.hpp"
+#include "twinkle/observe/busy_meter.hpp"
 #include "interruption.hpp"
 #include "meeting_hall.hpp"
 #include "twinkle/flow/context.hpp"
@@ -26,7 +26,7 @@ struct stage_kit {
 /// A gate at which a body is known not to run.
 class metered_gate final : public gate {
  public:
-  metered_gate(gate& inner, activity& meter, std::size_t stage, const clock_seam& clock)
+  metered_gate(gate& inner, busy_meter& meter, std::size_t stage, const clock_seam& clock)
       : inner_(inner), meter_(meter), stage_(stage), clock_(clock) {}
 
   void wait() override {
@@ -50,7 +50,7 @@ class metered_gate final : public gate {
   };
 
   gate& inner_;
-  activity& meter_;
+  busy_meter& meter_;
   std::size_t stage_;
   const clock_seam& clock_;
 };
@@ -58,7 +58,7 @@ class metered_gate final : public gate {
 /// A user's object and how it is called: built, called and destroyed where its body runs.
 class worker_body final : public body_services {
  public:
-  worker_body(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, activity& meter, gate& blocking)
+  worker_body(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, busy_meter& meter, gate& blocking)
       : kit_(std::move(kit)),
         place_(kit_->plan.workers[index]),
         world_(world),
@@ -86,7 +86,7 @@ class worker_body final : public body_services {
   std::shared_ptr<stage_kit> kit_;
   const worker_place& place_;
   seams world_;
-  activity& meter_;
+  busy_meter& meter_;
   metered_gate gate_;
   interruption break_;
   std::shared_ptr<void> object_;

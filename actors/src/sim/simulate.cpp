@@ -33,7 +33,7 @@ outcome simulate(const graph& pipeline, const options& how) {
   assembly.collector = how.collector;
   outcome seen;
   random_chooser chooser{how.seed};
-  runtime::activity meter{plan.stages.size()};
+  busy_meter meter{plan.stages.size()};
   world here{chooser};
   recorder listener{seen, here};
   session_machine session = runtime::make_session(plan, placed, assembly, listener);

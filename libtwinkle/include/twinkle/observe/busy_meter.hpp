@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "twinkle/base/time.hpp"
@@ -9,7 +11,7 @@
 namespace twinkle {
 
 /// For each stage, the time in which at least one of its bodies ran, and the time in which no body ran at all. A body
-/// that is blocked in a call of `context` does not run.
+/// that is blocked in a call of `context` does not run. Bodies on many threads may report at once, without a lock.
 class busy_meter {
  public:
   explicit busy_meter(std::size_t stages) : stages_(stages) {}
@@ -22,17 +24,21 @@ class busy_meter {
     duration idle{};             ///< no body ran
     duration whole{};            ///< since the last reading
   };
-  /// What passed since the last reading.
+  /// What passed since the last reading; by one reader at a time.
   [[nodiscard]] reading read(time_point now);
 
  private:
-  struct counter {
-    std::size_t running = 0;
-    time_point since{};
-    duration busy{};
-  };
+  // How many run, and since when at least one does, in one word, so that both change together.
+  class counter {
+   public:
+    void begin(time_point now);
+    void end(time_point now);
+    [[nodiscard]] duration take(time_point now);
 
-  static void settle(counter& of, time_point now);
+   private:
+    std::atomic<std::uint64_t> running_{0};
+    std::atomic<std::int64_t> busy_{0};
+  };
 
   std::vector<counter> stages_;
   counter any_;
