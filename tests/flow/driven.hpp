@@ -17,7 +17,7 @@ class driven {
   explicit driven(twinkle::stage_plan plan) : plan_(std::move(plan)), machine_(plan_), open_(plan_.workers.size()) {}
 
   void tell(const twinkle::message& content) {
-    for (twinkle::envelope& each : machine_.receive(content, now)) {
+    for (twinkle::envelope& each : machine_.receive(twinkle::message(content), now)) {
       if (const auto* task = std::get_if<twinkle::msg::task>(&each.content)) {
         open_.at(static_cast<std::size_t>(each.to.index)).push_back(*task);
         order_[static_cast<std::size_t>(each.to.index)].push_back(name_of(*task));

@@ -64,14 +64,14 @@ class ours {
  private:
   struct receiver final : tk::actor_role {
     explicit receiver(ours& of) : of_(of) {}
-    void receive(tk::message content) override {
+    void receive(tk::message&& content) override {
       if (auto* answer = std::get_if<tk::msg::answer>(&content))
         tk::ensure(std::get<tk::batch>(std::get<tk::payload>(answer->value.value())).rows() == of_.rows_.rows(), "rows");
       of_.answered_.release();
     }
     ours& of_;
   };
-  void post(tk::message content) { world_.post({}, tk::address::router(1), std::move(content)); }
+  void post(tk::message&& content) { world_.post({}, tk::address::router(1), std::move(content)); }
 
   tk::batch rows_;
   tk::busy_meter meter_;
@@ -102,6 +102,7 @@ class bare {
  private:
   static caf::actor_system_config& tuned(caf::actor_system_config& config) {
     config.set("work-stealing.moderate-poll-attempts", std::size_t{0});
+    config.set("work-stealing.aggressive-poll-attempts", std::size_t{600});
     config.set("scheduler.max-throughput", std::size_t{50});
     config.set("scheduler.max-threads", std::size_t{2});
     return config;

@@ -30,7 +30,7 @@ struct bare_worker : caf::event_based_actor {
       : caf::event_based_actor(config), to(collector), thread(std::move(body)) {}
   caf::behavior make_behavior() override {
     return {[this](part& in) {
-      thread->run([this, in = std::move(in)] { (*to)->enqueue(nullptr, caf::make_message_id(), caf::make_message(in), nullptr); });
+      thread->run([this, in = std::move(in)] { caf::anon_send(*to, in); });
     }};
   }
   caf::actor* to;

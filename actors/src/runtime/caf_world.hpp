@@ -20,7 +20,7 @@ class caf_world final : public clock_seam, public post_seam, public life_seam {
 
   [[nodiscard]] time_point now() const override { return clock_.now(); }
   void wake(const address& who, time_point when) override;
-  void post(const address& from, const address& to, message content) override;
+  void post(const address& from, const address& to, message&& content) override;
   void spawn(const address& who, std::unique_ptr<actor_role> role) override;
 
   [[nodiscard]] seams all() { return {*this, *this, *this, executor_}; }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interruption.hpp"
 
+#include <algorithm>
+
 namespace twinkle::runtime {
 
 void interruption::cancel(std::optional<route::call_id> call, const fault& why) {
   {
     const std::lock_guard lock(mutex_);
     if (call) {
-      cancelled_.insert(*call);
-      call_cause_ = why;
+      cancelled_.push_back(*call);
+      call_cause_ = std::make_shared<const fault>(why);
     } else {
-      everything_ = why;
+      everything_ = std::make_shared<const fault>(why);
     }
   }
   gate_.wake();
@@ -20,11 +22,15 @@ std::optional<fault> interruption::enter(route::call_id call) {
   const std::lock_guard lock(mutex_);
   current_ = call;
   told_ = false;
-  cancelled_.erase(cancelled_.begin(), cancelled_.lower_bound(call));
+  std::erase_if(cancelled_, [&](route::call_id each) { return each < call; });
   return cause();
 }
 
-std::optional<fault> interruption::cause() const { return cancelled_.contains(current_) ? call_cause_ : everything_; }
+std::optional<fault> interruption::cause() const {
+  const bool call = std::find(cancelled_.begin(), cancelled_.end(), current_) != cancelled_.end();
+  const auto& why = call ? call_cause_ : everything_;
+  return why ? std::optional(*why) : std::nullopt;
+}
 
 std::optional<fault> interruption::why() const {
   const std::lock_guard lock(mutex_);
@@ -33,7 +39,7 @@ std::optional<fault> interruption::why() const {
 
 bool interruption::stopping() const {
   const std::lock_guard lock(mutex_);
-  return everything_.has_value() || cancelled_.contains(current_);
+  return cause().has_value();
 }
 
 // A body hears of it once, at once. One that goes on as if nothing had happened waits as long as it asks to, so that it

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
+#include <vector>
 
 #include "twinkle/base/fault.hpp"
 #include "twinkle/flow/route.hpp"
@@ -36,13 +37,14 @@ class interruption {
   [[nodiscard]] bool to_be_told();
   [[nodiscard]] std::optional<fault> cause() const;  // under the mutex
 
+  // Small, for each body of hundreds looks at it once a call.
   gate& gate_;
-  bool told_ = false;  // by the body alone
   mutable std::mutex mutex_;
   route::call_id current_ = 0;
-  std::set<route::call_id> cancelled_;
-  std::optional<fault> call_cause_;  // of the cancelled calls
-  std::optional<fault> everything_;  // the run stops
+  std::vector<route::call_id> cancelled_;
+  std::shared_ptr<const fault> call_cause_;  // of the cancelled calls
+  std::shared_ptr<const fault> everything_;  // the run stops
+  bool told_ = false;                        // by the body alone
 };
 
 }  // namespace twinkle::runtime

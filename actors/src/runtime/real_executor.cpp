@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "real_executor.hpp"
 
+#include <semaphore.h>
+
+#include <cerrno>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -40,56 +43,76 @@ class real_gate final : public gate {
   bool awake_ = false;
 };
 
-// What the thread works on; it may outlive its owner if it was abandoned.
-struct queue {
-  explicit queue(real_clock clock) : blocking(clock) {}
+// What the thread works on; it may outlive its owner if it was abandoned. A thread that wakes from a condition variable
+// leaves its mutex marked as contended, and unlocking it is a system call; a semaphore spares that for each job.
+class queue {
+ public:
+  explicit queue(real_clock clock) : blocking(clock) { sem_init(&changes_, 0, 0); }
+  ~queue() { sem_destroy(&changes_); }
+  queue(const queue&) = delete;
+  queue& operator=(const queue&) = delete;
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<std::function<void()>> jobs;
-  bool closed = false;
+  void push(std::function<void()> job) {
+    {
+      const std::lock_guard lock(mutex_);
+      jobs_.push_back(std::move(job));
+    }
+    sem_post(&changes_);
+  }
+
+  /// Jobs that have not begun are forgotten.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    sem_post(&changes_);
+  }
+
+  /// Blocks until there is a job, or the queue is closed: then it is empty.
+  [[nodiscard]] std::function<void()> pop() {
+    while (sem_wait(&changes_) != 0 && errno == EINTR) {
+    }
+    const std::lock_guard lock(mutex_);
+    if (closed_)
+      return nullptr;
+    std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    return job;
+  }
+
   real_gate blocking;
+  std::shared_ptr<void> needs;  // of a thread that was abandoned
+
+ private:
+  sem_t changes_;  // counts what was pushed, and the closing
+  std::mutex mutex_;
+  std::deque<std::function<void()>> jobs_;
+  bool closed_ = false;
 };
 
-void work(const std::shared_ptr<queue>& of) {
-  while (true) {
-    std::function<void()> job;
-    {
-      std::unique_lock lock(of->mutex);
-      of->changed.wait(lock, [&] { return of->closed || !of->jobs.empty(); });
-      if (of->closed)
-        return;
-      job = std::move(of->jobs.front());
-      of->jobs.pop_front();
-    }
+void work(queue& of) {
+  while (const std::function<void()> job = of.pop())
     job();
-  }
 }
 
 class thread_body final : public body_seam {
  public:
   explicit thread_body(const real_clock& clock)
-      : queue_(std::make_shared<queue>(clock)), thread_([of = queue_] { work(of); }) {}
+      : queue_(std::make_shared<queue>(clock)), thread_([of = queue_] { work(*of); }) {}
 
   ~thread_body() override {
-    {
-      const std::lock_guard lock(queue_->mutex);
-      queue_->closed = true;
-    }
-    queue_->changed.notify_one();
+    queue_->close();
     if (thread_.joinable())
       thread_.join();
   }
 
-  void run(std::function<void()> job) override {
-    {
-      const std::lock_guard lock(queue_->mutex);
-      queue_->jobs.push_back(std::move(job));
-    }
-    queue_->changed.notify_one();
-  }
+  void run(std::function<void()> job) override { queue_->push(std::move(job)); }
   [[nodiscard]] gate& blocking() override { return queue_->blocking; }
-  void abandon() override { thread_.detach(); }
+  void abandon(std::shared_ptr<void> needs) override {
+    queue_->needs = std::move(needs);
+    thread_.detach();
+  }
 
  private:
   std::shared_ptr<queue> queue_;

@@ -11,7 +11,7 @@ void post_all(const seams& world, const address& from, outbox out) {
 
 }  // namespace
 
-void router_role::receive(message content) {
+void router_role::receive(message&& content) {
   const time_point now = world_.clock.now();
   post_all(world_, self_, machine_.receive(std::move(content), now));
   alarm_.set(machine_.next_deadline(), now);
@@ -21,17 +21,17 @@ worker_role::worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, cons
     : thread_(world.executor.make(kit->plan.workers[index].name, kit->plan.run)),
       body_(std::make_shared<worker_body>(kit, index, world, meter, thread_->blocking())) {}
 
-void worker_role::receive(message content) {
+void worker_role::receive(message&& content) {
   if (auto* task = std::get_if<msg::task>(&content)) {
-    thread_->run([body = body_, work = std::move(*task)]() mutable { body->execute(std::move(work)); });
+    thread_->run([body = body_.get(), work = std::move(*task)]() mutable { body->execute(std::move(work)); });
   } else if (const auto* cancel = std::get_if<msg::cancel>(&content)) {
     body_->cancel(cancel->call, cancel->why);
   } else if (std::holds_alternative<msg::abandon>(content)) {
-    thread_->abandon();
+    thread_->abandon(body_);
   }
 }
 
-void session_role::receive(message content) {
+void session_role::receive(message&& content) {
   const time_point now = world_.clock.now();
   if (auto* step = std::get_if<msg::stepped>(&content))
     step->record.times = meter_.read(now);

@@ -37,7 +37,7 @@ class router_role final : public actor_role {
   router_role(stage_machine machine, const address& self, const seams& world)
       : machine_(std::move(machine)), self_(self), world_(world), alarm_(world, self) {}
 
-  void receive(message content) override;
+  void receive(message&& content) override;
 
  private:
   stage_machine machine_;
@@ -51,11 +51,13 @@ class worker_role final : public actor_role {
  public:
   worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, busy_meter& meter);
 
-  void receive(message content) override;
+  ~worker_role() override { thread_ = nullptr; }  // waits for a job, which uses the body
+
+  void receive(message&& content) override;
 
  private:
   std::unique_ptr<body_seam> thread_;
-  std::shared_ptr<worker_body> body_;  // shared with jobs, which an abandoned body may outlive
+  std::shared_ptr<worker_body> body_;  // shared with a thread that was abandoned
 };
 
 /// The run as a whole.
@@ -64,7 +66,7 @@ class session_role final : public actor_role {
   session_role(session_machine& machine, const seams& world, busy_meter& meter, std::function<void()> on_done)
       : machine_(machine), world_(world), meter_(meter), alarm_(world, address::session()), on_done_(std::move(on_done)) {}
 
-  void receive(message content) override;
+  void receive(message&& content) override;
 
  private:
   session_machine& machine_;

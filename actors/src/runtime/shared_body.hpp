@@ -16,7 +16,7 @@ class shared_body final : public body_seam, private gate {
 
   void run(std::function<void()> job) override { job(); }
   [[nodiscard]] gate& blocking() override { return *this; }
-  void abandon() override {}
+  void abandon(std::shared_ptr<void>) override {}
 
  private:
   void wait() override { refuse(); }

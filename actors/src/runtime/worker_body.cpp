@@ -23,7 +23,12 @@ class local_port final : public collective_port {
   }
 
  private:
-  [[nodiscard]] meeting_hall::key next() { return {body_.call_, members_, body_.meetings_[members_]++}; }
+  [[nodiscard]] meeting_hall::key next() {
+    if (body_.met_ != body_.call_)
+      body_.meetings_.clear();
+    body_.met_ = body_.call_;
+    return {body_.call_, members_, body_.meetings_[members_]++};
+  }
 
   worker_body& body_;
   std::vector<std::size_t> members_;
@@ -64,24 +69,25 @@ result<payload> worker_body::call(msg::task& task, std::optional<fault> cancelle
   return kit_->plan.endpoints[task.endpoint].target.invoke(object_.get(), ctx, std::move(task.input));
 }
 
-void worker_body::execute(msg::task task) {
-  call_ = task.call;
-  meetings_.clear();
-  std::optional<fault> cancelled = break_.enter(task.call);
-  meter_.begin(kit_->plan.ordinal, now());
-  msg::reply reply{place_.index, task.call, payload{}};
+result<payload> worker_body::attempt(msg::task& task) {
   try {
-    reply.value = call(task, std::move(cancelled));
+    return call(task, break_.enter(task.call));
   } catch (const stopped& why) {
-    reply.value = why.cause();
+    return why.cause();
   } catch (const std::exception& wrong) {
-    reply.value = failure(task, wrong.what());
+    return failure(task, wrong.what());
   } catch (...) {
-    reply.value = failure(task, "it threw something that is no std::exception");
+    return failure(task, "it threw something that is no std::exception");
   }
-  meter_.end(kit_->plan.ordinal, now());
+}
+
+void worker_body::execute(msg::task&& task) {
   const std::size_t stage = kit_->plan.ordinal;
-  world_.post.post(address::worker(stage, place_.index), address::router(stage), std::move(reply));
+  call_ = task.call;
+  meter_.begin(stage, now());
+  msg::reply answer{place_.index, task.call, attempt(task)};
+  meter_.end(stage, now());
+  world_.post.post(address::worker(stage, place_.index), address::router(stage), std::move(answer));
 }
 
 }  // namespace twinkle::runtime

@@ -61,13 +61,13 @@ class worker_body final : public body_services {
   worker_body(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, busy_meter& meter, gate& blocking)
       : kit_(std::move(kit)),
         place_(kit_->plan.workers[index]),
-        world_(world),
         meter_(meter),
+        world_(world),
         gate_(blocking, meter, kit_->plan.ordinal, world.clock),
         break_(gate_) {}
 
   /// Runs one task and posts its reply to the router; nothing is thrown.
-  void execute(msg::task task);
+  void execute(msg::task&& task);
 
   /// From the actor's side.
   void cancel(std::optional<route::call_id> call, const fault& why) { break_.cancel(call, why); }
@@ -80,18 +80,20 @@ class worker_body final : public body_services {
  private:
   friend class local_port;
 
+  [[nodiscard]] result<payload> attempt(msg::task& task);
   [[nodiscard]] result<payload> call(msg::task& task, std::optional<fault> cancelled);
   [[nodiscard]] fault failure(const msg::task& task, std::string cause) const;
 
   std::shared_ptr<stage_kit> kit_;
   const worker_place& place_;
-  seams world_;
   busy_meter& meter_;
-  metered_gate gate_;
-  interruption break_;
+  seams world_;
   std::shared_ptr<void> object_;
   route::call_id call_ = 0;
-  std::map<std::vector<std::size_t>, std::size_t> meetings_;  // of this call, by members
+  metered_gate gate_;
+  interruption break_;
+  std::map<std::vector<std::size_t>, std::size_t> meetings_;  // of the call `met_`, by members
+  std::optional<route::call_id> met_;
 };
 
 }  // namespace twinkle::runtime

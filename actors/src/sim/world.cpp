@@ -30,7 +30,7 @@ class world::body final : public body_seam, private gate {
 
   void run(std::function<void()> job) override { thread_.give(std::move(job)); }
   [[nodiscard]] gate& blocking() override { return *this; }
-  void abandon() override {}
+  void abandon(std::shared_ptr<void>) override {}  // a job that blocks for ever is never resumed
   void resume() { thread_.resume(); }
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
@@ -59,7 +59,7 @@ void world::wake(const address& who, time_point when) {
 
 void world::at(time_point when, std::function<void()> what) { timers_.emplace(when, std::move(what)); }
 
-void world::post(const address& from, const address& to, message content) {
+void world::post(const address& from, const address& to, message&& content) {
   link& on = links_.try_emplace({from, to}, link{from, to}).first->second;
   if (on.waiting.empty())
     loaded_.push_back(&on);

@@ -23,7 +23,7 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
 
   [[nodiscard]] time_point now() const override { return now_; }
   void wake(const address& who, time_point when) override;
-  void post(const address& from, const address& to, message content) override;
+  void post(const address& from, const address& to, message&& content) override;
   void spawn(const address& who, std::unique_ptr<actor_role> role) override;
   [[nodiscard]] std::unique_ptr<body_seam> make(const std::string& name, bodies kind) override;
 

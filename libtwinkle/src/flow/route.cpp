@@ -24,6 +24,7 @@ result<std::vector<returned>> machine::cut(const call& wanted) const {
   const std::size_t length = rows == nullptr ? 0 : rows->rows();
   const bool sliced = wanted.how == dispatch::slice_dp || (wanted.how == dispatch::by_type && rows != nullptr);
   std::vector<returned> parts;
+  parts.reserve(workers_.workers());
   if (!sliced) {
     const std::size_t count = wanted.how == dispatch::first ? 1 : workers_.workers();
     for (std::size_t worker = 0; worker < count; ++worker)
@@ -74,7 +75,7 @@ outcome machine::finish(flight& ended, result<collected> value) {
   return answer;
 }
 
-std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<payload> value) {
+std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<payload>&& value) {
   flight* call = find(id);
   if (call == nullptr)
     return std::nullopt;

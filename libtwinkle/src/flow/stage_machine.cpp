@@ -42,7 +42,7 @@ stage_machine::stage_machine(stage_plan plan, route::collector rule)
     series_.push_back({each, 0, -1, std::vector<std::int64_t>(each.subscribers.size(), -1)});
 }
 
-outbox stage_machine::receive(message content, time_point now) {
+outbox stage_machine::receive(message&& content, time_point now) {
   now_ = now;
   std::visit([this](auto& event) { on(std::move(event)); }, content);
   advance();
@@ -90,7 +90,7 @@ void stage_machine::on(const msg::published& arrived) {
       each.pending.push_back(arrived.value);
 }
 
-void stage_machine::on(msg::reply answer) {
+void stage_machine::on(msg::reply&& answer) {
   if (auto outcome = calls_.reply(answer.worker, answer.call, std::move(answer.value)))
     settle(std::move(*outcome));
 }

@@ -56,7 +56,7 @@ class machine {
   };
 
   [[nodiscard]] started start(call wanted);
-  [[nodiscard]] std::optional<outcome> reply(std::size_t worker, call_id call, result<payload> value);
+  [[nodiscard]] std::optional<outcome> reply(std::size_t worker, call_id call, result<payload>&& value);
 
   /// Gives a call in flight another deadline.
   void expect_by(call_id call, time_point deadline);

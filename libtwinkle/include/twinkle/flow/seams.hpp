@@ -27,14 +27,14 @@ class clock_seam {
 class post_seam {
  public:
   virtual ~post_seam() = default;
-  virtual void post(const address& from, const address& to, message content) = 0;
+  virtual void post(const address& from, const address& to, message&& content) = 0;
 };
 
 /// What an actor does: it takes one message at a time and never blocks.
 class actor_role {
  public:
   virtual ~actor_role() = default;
-  virtual void receive(message content) = 0;
+  virtual void receive(message&& content) = 0;
 };
 
 /// Which actors there are.
@@ -79,8 +79,8 @@ class body_seam {
   virtual ~body_seam() = default;
   virtual void run(std::function<void()> job) = 0;
   [[nodiscard]] virtual gate& blocking() = 0;
-  /// A job that does not end is left to itself.
-  virtual void abandon() = 0;
+  /// A job that does not end is left to itself, with what it `needs` for as long as it runs.
+  virtual void abandon(std::shared_ptr<void> needs) = 0;
 };
 
 class executor_seam {

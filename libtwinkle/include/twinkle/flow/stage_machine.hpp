@@ -24,7 +24,7 @@ class stage_machine {
  public:
   explicit stage_machine(stage_plan plan, route::collector rule = route::collect_in_order);
 
-  [[nodiscard]] outbox receive(message content, time_point now);
+  [[nodiscard]] outbox receive(message&& content, time_point now);
 
   /// When it wants a tick at the latest.
   [[nodiscard]] std::optional<time_point> next_deadline() const { return calls_.next_deadline(); }
@@ -85,7 +85,7 @@ class stage_machine {
   void on(const msg::credit&);
   void on(const msg::end&);
   void on(const msg::published&);
-  void on(msg::reply answer);
+  void on(msg::reply&& answer);
   void on(const msg::stop&);
   void on(const msg::abort&);
   void on(const msg::tick&);
