@@ -163,6 +163,9 @@ TEST_CASE("buffers that cannot be read as their type are refused") {
   const auto* start = reinterpret_cast<const std::byte*>(bytes->data());
   CHECK_THROWS_WITH_AS((void)batch{}.with_dense("score", type_of(score), buffer{start + 1, 8, bytes}),
                        "column 'score': its buffer does not start at a multiple of 4 bytes; copy it", twinkle::error);
+  const column<double> wraps{"wraps", {1U << 16, 1U << 16, 1U << 16, 1U << 16}};  // 2^64 is 0 in a size_t
+  CHECK_THROWS_WITH_AS((void)numbered(1).with_dense("wraps", type_of(wraps), buffer{}),
+                       "column 'wraps': rows of f64[65536,65536,65536,65536] are too large", twinkle::error);
   const column<double> huge{"huge", {1U << 31, 1U << 30}};
   CHECK_THROWS_WITH_AS((void)numbered(1).with_dense("huge", type_of(huge), buffer{}),
                        "column 'huge': rows of f64[2147483648,1073741824] are too large", twinkle::error);

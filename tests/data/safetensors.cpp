@@ -181,6 +181,11 @@ TEST_CASE("a header that contradicts itself is refused with the tensor and the v
         "safetensors: tensor 'w' has no data_offsets in the header");
   CHECK(complaint(R"({"w":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8) ==
         "safetensors: tensor 'w' has -2 where a whole number must be");
+  std::string many = "1";
+  for (int dimension = 0; dimension < 64; ++dimension)
+    many += ",1";
+  CHECK(complaint(R"({"w":{"dtype":"F32","shape":[)" + many + R"(],"data_offsets":[0,4]}})", 4) ==
+        "safetensors: tensor 'w' has 65 numbers as its shape; at most 64 are read");
   CHECK(complaint(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                   R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
                   12) ==

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twinkle/data/batch.hpp"
 
-#include <limits>
-
+#include "column_check.hpp"
 #include "table.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/base/list.hpp"
@@ -17,25 +16,6 @@ namespace {
 
 std::string columns_text(const std::vector<std::string>& names) {
   return names.empty() ? "it has no columns" : "its columns are " + list(names);
-}
-
-void check_offsets(const std::string& who, const buffer& offsets, std::size_t rows, std::size_t elements) {
-  if (offsets.bytes() != (rows + 1) * sizeof(std::uint64_t))
-    throw error(who + ": " + std::to_string(offsets.bytes() / sizeof(std::uint64_t)) + " offsets for " +
-                std::to_string(rows) + " rows; there must be one more than rows");
-  const auto* at = offsets.as<std::uint64_t>();
-  for (std::size_t row = 0; row < rows; ++row)
-    if (at[row + 1] < at[row])
-      throw error(who + ": offset " + std::to_string(row + 1) + " falls from " + std::to_string(at[row]) + " to " +
-                  std::to_string(at[row + 1]));
-  if (at[0] != 0 || at[rows] > elements)
-    throw error(who + ": offsets " + std::to_string(at[0]) + ".." + std::to_string(at[rows]) + " do not lie in the " +
-                std::to_string(elements) + " elements");
-}
-
-void check_aligned(const std::string& who, const buffer& values, std::size_t unit) {
-  if (reinterpret_cast<std::uintptr_t>(values.data()) % unit != 0)
-    throw error(who + ": its buffer does not start at a multiple of " + std::to_string(unit) + " bytes; copy it");
 }
 
 }  // namespace
@@ -89,46 +69,32 @@ column_bytes batch::read(std::string_view name, column_type type) const {
   return column_store::contiguous(column->store, {first, first + rows()});
 }
 
-batch batch::with_dense(std::string_view name, column_type type, buffer values) const {
-  const std::string who = "column '" + std::string(name) + "'";
-  const std::size_t width = type.shape.width();
-  if (width > std::numeric_limits<std::size_t>::max() / sizeof(double))
-    throw error(who + ": rows of " + to_string(type) + " are too large");
-  check_aligned(who, values, bytes_of(type.type));
-  const std::size_t row_bytes = bytes_of(type.type) * width;
-  const bool fresh = table_->columns.empty() && !identified() && rows() == 0;
-  const std::size_t count = fresh && row_bytes > 0 ? values.bytes() / row_bytes : rows();
-  const bool whole = row_bytes == 0 ? values.bytes() == 0
-                                    : values.bytes() / row_bytes == count && values.bytes() % row_bytes == 0;
-  if (!whole)
-    throw error(who + " (" + to_string(type) + ") has " + std::to_string(values.bytes()) + " bytes, but there are " +
-                std::to_string(count) + " rows of " + std::to_string(row_bytes));
-  std::vector<data::chunk> chunks;
-  if (count > 0)
-    chunks.push_back({std::move(values), buffer{}, 0, count});
+batch batch::with_column(std::string_view name, const column_type& type, data::chunk only) const {
   table made = view();
-  made.rows = count;
+  made.rows = only.rows;
   std::erase_if(made.columns, [&](const slot& each) { return each.store->name() == name; });
+  std::vector<data::chunk> chunks;
+  if (only.rows > 0)
+    chunks.push_back(std::move(only));
   made.columns.push_back({std::make_shared<const column_store>(std::string(name), type, std::move(chunks)), 0});
   return of(std::move(made));
+}
+
+batch batch::with_dense(std::string_view name, column_type type, buffer values) const {
+  const std::string who = "column '" + std::string(name) + "'";
+  const std::size_t row_bytes = data::row_bytes(who, type);
+  const bool fresh = table_->columns.empty() && !identified() && rows() == 0;
+  const std::size_t count = fresh && row_bytes > 0 ? values.bytes() / row_bytes : rows();
+  data::check_dense(who, type, values, count);
+  return with_column(name, type, {std::move(values), buffer{}, 0, count});
 }
 
 batch batch::with_ragged(std::string_view name, column_type type, buffer values, buffer offsets) const {
   const bool fresh = table_->columns.empty() && !identified() && rows() == 0;
   const std::size_t count =
       fresh && offsets.bytes() >= sizeof(std::uint64_t) ? offsets.bytes() / sizeof(std::uint64_t) - 1 : rows();
-  const std::string who = "column '" + std::string(name) + "'";
-  check_aligned(who, values, bytes_of(type.type));
-  check_aligned(who, offsets, sizeof(std::uint64_t));
-  check_offsets(who, offsets, count, values.bytes() / bytes_of(type.type));
-  std::vector<data::chunk> chunks;
-  if (count > 0)
-    chunks.push_back({std::move(values), std::move(offsets), 0, count});
-  table made = view();
-  made.rows = count;
-  std::erase_if(made.columns, [&](const slot& each) { return each.store->name() == name; });
-  made.columns.push_back({std::make_shared<const column_store>(std::string(name), type, std::move(chunks)), 0});
-  return of(std::move(made));
+  data::check_ragged("column '" + std::string(name) + "'", type, values, offsets, count);
+  return with_column(name, type, {std::move(values), std::move(offsets), 0, count});
 }
 
 batch batch::with(const text& key, const std::vector<std::string>& values) const {

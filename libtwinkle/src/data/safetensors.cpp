@@ -22,6 +22,7 @@ namespace json = boost::json;
 constexpr std::size_t length_bytes = 8;
 constexpr std::size_t alignment = 8;
 constexpr std::size_t header_bytes_max = 100'000'000;  // as in the format's own library
+constexpr std::size_t dimensions_max = 64;
 constexpr std::string_view metadata_name = "__metadata__";
 
 constexpr std::array<std::pair<std::string_view, element>, 5> types{{{"U8", element::u8},
@@ -35,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, element>, 5> types{{{"U8", elem
 std::string shown(const json::value& value) { return json::serialize(value).substr(0, 80); }
 
 [[noreturn]] void refuse(std::string_view tensor, const std::string& why) {
-  refuse("tensor '" + std::string(tensor) + "' " + why);
+  refuse("tensor '" + std::string(tensor.substr(0, 256)) + "' " + why);
 }
 
 std::string_view type_name(element type) {
@@ -118,6 +119,9 @@ std::vector<std::size_t> whole_numbers(std::string_view tensor, const json::valu
   const json::value& values = member(tensor, of, name);
   if (!values.is_array())
     refuse(tensor, "has no array as its " + std::string(name));
+  if (values.get_array().size() > dimensions_max)
+    refuse(tensor, "has " + std::to_string(values.get_array().size()) + " numbers as its " + std::string(name) +
+                       "; at most " + std::to_string(dimensions_max) + " are read");
   std::vector<std::size_t> numbers;
   for (const json::value& each : values.get_array())
     numbers.push_back(whole_number(tensor, each));

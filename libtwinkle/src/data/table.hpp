@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "column_store.hpp"
+#include "twinkle/data/batch.hpp"
 #include "twinkle/data/identity.hpp"
 
 namespace twinkle::data {
@@ -46,5 +48,11 @@ inline constexpr column_type tag_type{element::u8, column_type::form::dense, {si
 
 /// The graves that a slice takes along: one goes with the row that it follows, those at the front with row 0.
 [[nodiscard]] std::vector<grave> graves_of(const table& from, interval rows);
+
+/// The way from a batch to a table of its rows and back, for the wire form, which needs chunks as they are.
+struct table_access {
+  [[nodiscard]] static table view(const batch& rows) { return rows.view(); }
+  [[nodiscard]] static batch of(table made) { return batch::of(std::move(made)); }
+};
 
 }  // namespace twinkle::data

@@ -5,15 +5,17 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "twinkle/data/element.hpp"
+#include "twinkle/data/weights.hpp"
 
 namespace twinkle::data {
 
-/// The bytes of a tensor of that shape; nothing where they are more than can be counted.
-[[nodiscard]] inline std::optional<std::size_t> tensor_bytes(const std::vector<std::size_t>& shape, element type) {
-  if (std::find(shape.begin(), shape.end(), std::size_t{0}) != shape.end())
+/// The bytes of a tensor of that shape, a range of sizes; nothing where they are more than can be counted.
+template <class Shape>
+[[nodiscard]] std::optional<std::size_t> tensor_bytes(const Shape& shape, element type) {
+  if (std::find(shape.begin(), shape.end(), 0U) != shape.end())
     return 0;
   std::size_t bytes = bytes_of(type);
   for (const std::size_t size : shape) {
@@ -23,5 +25,8 @@ namespace twinkle::data {
   }
   return bytes;
 }
+
+/// Throws `error` naming the tensor whose bytes or interval do not fit its shape.
+void check_tensor(const std::string& name, const tensor& part);
 
 }  // namespace twinkle::data

@@ -20,18 +20,6 @@ std::size_t numbers(const std::vector<std::size_t>& shape, std::size_t first, st
                          shape.begin() + static_cast<std::ptrdiff_t>(end), std::size_t{1}, std::multiplies<>{});
 }
 
-void check_part(const std::string& name, const tensor& part) {
-  if (data::tensor_bytes(part.shape, part.type) != part.values.bytes())
-    throw error("weights: tensor '" + name + "' of " + std::string(name_of(part.type)) + "[" +
-                list_of_numbers(part.shape) + "] has " + std::to_string(part.values.bytes()) +
-                " bytes, which do not fit its shape");
-  if (part.part && (part.part->dimension >= part.shape.size() || part.part->held.first > part.part->held.end ||
-                    part.shape[part.part->dimension] != part.part->held.size() ||
-                    part.part->held.end > part.part->whole))
-    throw error("weights: the shard " + to_string(part.part->held) + " of " + std::to_string(part.part->whole) +
-                " of tensor '" + name + "' does not fit its shape [" + list_of_numbers(part.shape) + "]");
-}
-
 // "f32[2,4], rows [0,2) of 8 along dimension 0"
 std::string form_of(const tensor& part) {
   std::string text = std::string(name_of(part.type)) + "[" + list_of_numbers(part.shape) + "]";
@@ -77,7 +65,7 @@ parts_of_one cover(const std::string& name, parts_of_one parts) {
 
 tensor put_together(const std::string& name, const parts_of_one& parts) {
   for (const tensor* part : parts) {
-    check_part(name, *part);
+    data::check_tensor(name, *part);
     if (!alike(*part, *parts.front()))
       throw error("weights: two ranks hold tensor '" + name + "' in different forms: " + form_of(*parts.front()) +
                   " and " + form_of(*part));
@@ -104,6 +92,18 @@ tensor put_together(const std::string& name, const parts_of_one& parts) {
 }
 
 }  // namespace
+
+void data::check_tensor(const std::string& name, const tensor& part) {
+  if (tensor_bytes(part.shape, part.type) != part.values.bytes())
+    throw error("weights: tensor '" + name + "' of " + std::string(name_of(part.type)) + "[" +
+                list_of_numbers(part.shape) + "] has " + std::to_string(part.values.bytes()) +
+                " bytes, which do not fit its shape");
+  if (part.part && (part.part->dimension >= part.shape.size() || part.part->held.first > part.part->held.end ||
+                    part.shape[part.part->dimension] != part.part->held.size() ||
+                    part.part->held.end > part.part->whole))
+    throw error("weights: the shard " + to_string(part.part->held) + " of " + std::to_string(part.part->whole) +
+                " of tensor '" + name + "' does not fit its shape [" + list_of_numbers(part.shape) + "]");
+}
 
 const tensor* weights::find(std::string_view name) const {
   for (const named_tensor& each : tensors())

@@ -18,7 +18,9 @@
 namespace twinkle {
 
 namespace data {
+struct chunk;
 struct table;
+struct table_access;
 }
 
 /// Rows of named, typed columns, with the identities of the rows. A value: copying and slicing it, joining batches,
@@ -108,8 +110,11 @@ class batch {
   batch(std::shared_ptr<const data::table> rows_of, interval rows);
 
   [[nodiscard]] column_bytes read(std::string_view name, column_type type) const;
+  [[nodiscard]] batch with_column(std::string_view name, const column_type& type, data::chunk only) const;
   [[nodiscard]] data::table view() const;
   [[nodiscard]] static batch of(data::table made);
+
+  friend struct data::table_access;
 
   std::shared_ptr<const data::table> table_;
   interval rows_;

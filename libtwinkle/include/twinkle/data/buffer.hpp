@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "twinkle/base/ensure.hpp"
+
 namespace twinkle {
 
 /// Immutable shared bytes. Whoever made them owns them by a deleter: a vector, a tensor, a mapped file.
@@ -24,6 +26,12 @@ class buffer {
     const void* data = owner->data();
     const std::size_t bytes = owner->size() * sizeof(T);
     return {data, bytes, std::move(owner)};
+  }
+
+  /// Bytes [first, first + bytes) of these, with the same owner; no element is copied. They must lie inside.
+  [[nodiscard]] buffer part(std::size_t first, std::size_t bytes) const {
+    ensure(first <= bytes_ && bytes <= bytes_ - first, "a part of a buffer lies in it");
+    return {data_ + first, bytes, owner_};
   }
 
   [[nodiscard]] const std::byte* data() const { return data_; }
