@@ -43,6 +43,16 @@ TEST_CASE("each problem of a group is told with its values") {
         texts{"device group 'a': a cpu group takes a count, not a list of ranks"});
   CHECK(problems({.name = "a", .ranks = 4, .gpus_per_worker = 0}) ==
         texts{"device group 'a': gpus_per_worker is 0; it must be 1 or more"});
+  CHECK(problems({.name = "a", .ranks = 1, .device_type = ""}) ==
+        texts{"device group 'a': it has no device type; give one, such as cuda or cpu"});
+  CHECK(problems({.name = "a", .ranks = 1 << 21}) ==
+        texts{"device group 'a': 2097152 ranks; it may have at most 1048576"});
+  CHECK(problems({.name = "a", .ranks = {1 << 21}}) ==
+        texts{"device group 'a': device 2097152 is listed; the last that can be is 1048575"});
+  CHECK(problems({.name = "a", .ranks = 2, .visible_devices = {"0", "0"}}) ==
+        texts{"device group 'a': visible device '0' is given twice"});
+  CHECK(problems({.name = "a", .ranks = 2, .colocate = {"a"}}) ==
+        texts{"device group 'a': it is to be colocated with itself; name another group"});
 }
 
 TEST_CASE("case K-P1: ranks that do not make whole workers are a problem") {

@@ -48,11 +48,12 @@ TEST_CASE("case K-P2: a list of devices 4 to 7 goes first, and a count of 4 gets
 }
 
 TEST_CASE("case K-P2: two groups that share devices are refused with their names and the devices") {
+  const std::string remedy = "; give them different devices, or name one in the other's colocate";
   CHECK(placed({{.name = "A", .ranks = {0, 1, 2, 3}}, {.name = "B", .ranks = {2, 3}}}).problems ==
-        texts{"device groups 'A' and 'B' share cuda devices 2,3; give them different devices"});
+        texts{"device groups 'A' and 'B' share cuda devices 2,3" + remedy});
   CHECK(placed({{.name = "A", .ranks = {0, 1}}, {.name = "B", .ranks = {2}}, {.name = "C", .ranks = {1, 2}}})
-            .problems == texts{"device groups 'A' and 'C' share cuda devices 1; give them different devices",
-                               "device groups 'B' and 'C' share cuda devices 2; give them different devices"});
+            .problems == texts{"device groups 'A' and 'C' share cuda devices 1" + remedy,
+                               "device groups 'B' and 'C' share cuda devices 2" + remedy});
 }
 
 TEST_CASE("4 is a count, and {4} the list of device 4") {
@@ -104,6 +105,37 @@ TEST_CASE("a worker says where it sits: its rank's coordinates and its devices")
   CHECK(found.stages[1].workers[3].name == "grpo/model[dp=1,tp=1]@local:gpu5");
   CHECK(found.stages[1].team.data_rank == devices{0, 0, 1, 1});
   CHECK(found.stages[1].team.representatives == devices{0, 2});
+}
+
+TEST_CASE("case K-P3: on a cluster each worker learns its node, and its devices as the node numbers them") {
+  graph g{"grpo"};
+  (void)g.spawn<trainer>("model", {{.name = "model", .ranks = 4}});
+  (void)g.spawn<sampler>("sampler", {{.name = "rollout", .ranks = 12, .gpus_per_worker = 4}});
+  (void)g.spawn<sampler>("judge", {{.name = "host", .ranks = 2, .device_type = "cpu"}});
+  const twinkle::place::cluster machines{
+      "lab", {{.name = "n0", .devices = 8, .cpus = 1}, {.name = "n1", .devices = 8, .cpus = 4}}};
+  const auto found = lay_out(g.plan(), machines);
+  REQUIRE(found.problems == texts{});
+  const auto& workers = found.stages[1].workers;
+  REQUIRE(workers.size() == 3);
+  CHECK(workers[0].name == "grpo/sampler[dp=0,tp=0]@n0:gpu4+5+6+7");
+  CHECK(workers[1].name == "grpo/sampler[dp=1,tp=0]@n1:gpu0+1+2+3");
+  CHECK(workers[2].node == 1);
+  CHECK(workers[2].node_name == "n1");
+  CHECK(workers[2].local_devices == devices{4, 5, 6, 7});
+  CHECK(workers[2].devices == texts{"4", "5", "6", "7"});
+  CHECK(found.stages[2].workers[1].name == "grpo/judge[dp=1]@n1:cpu0");
+  const std::string drawn = twinkle::place::draw(g.plan(), found);
+  CHECK(drawn.find("    cuda 4-7  rollout ranks 0-3 <- sampler\n") != std::string::npos);
+  CHECK(lay_out(g.plan(), {"small", {{.name = "n0", .devices = 8, .cpus = 2}}}).problems ==
+        texts{"short 8 cuda: the groups ask for 16, the cluster has 8; 'rollout' asks for 12 in workers of 4 and gets "
+              "4"});
+}
+
+TEST_CASE("one machine is one node, whatever types of device it has") {
+  const auto found = placed({{.name = "c", .ranks = 1}, {.name = "n", .ranks = 1, .device_type = "npu"}});
+  CHECK(found.stages[1].workers[0].name == "test/stage1[dp=0]@local:npu0");
+  CHECK(found.stages[1].workers[0].node == 0);
 }
 
 TEST_CASE("the i-th rank sees the i-th visible device, and too few are refused with both numbers") {

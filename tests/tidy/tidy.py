@@ -40,6 +40,7 @@ LIBRARIES = [
     ("caf", r"caf/", rf"actors/src/.*/caf_[^/]*|{BENCH}|{INTEROP}", "CAF belongs in actors/src/*/caf_*"),
     ("asio", r"boost/asio", rf"actors/src/.*|{BENCH}|{INTEROP}", "Asio belongs in actors/src"),
     ("torch", r"(torch|ATen|c10|caffe2)/", r"actors/src/torch/.*", "libtorch belongs in actors/src/torch"),
+    ("toml", r"toml\+\+/", r"libtwinkle/src/place/cluster_file\.cpp", "TOML belongs in cluster_file.cpp"),
     ("json", r"boost/json", r"(?!.*/include/).*", "JSON belongs in sources, not in public headers"),
 ]
 
@@ -75,10 +76,10 @@ def part_of(path):
 
 
 def include_complaints(path, line, name, files):
-    for rule, pattern, allowed, advice in LIBRARIES:
-        if re.match(pattern, name) and not re.fullmatch(allowed, path):
-            yield line, rule, f"<{name}> has no place here: {advice}"
     target = resolve(path, name, files)
+    for rule, pattern, allowed, advice in LIBRARIES:
+        if target is None and re.match(pattern, name) and not re.fullmatch(allowed, path):
+            yield line, rule, f"<{name}> has no place here: {advice}"
     if path.startswith("libtwinkle/"):
         if name.startswith(("twinkle/", "actors/")) and target is None:
             yield line, "wall", f"{name} is not of libtwinkle: the core knows nothing above it"

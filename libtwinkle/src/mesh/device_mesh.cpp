@@ -5,17 +5,16 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 
-#include "twinkle/base/ensure.hpp"
-#include "twinkle/base/error.hpp"
-#include "twinkle/base/list.hpp"
+#include "axis_names.hpp"
+#include "expert_sizes.hpp"
+#include "twinkle/mesh/device_group.hpp"
 
 namespace twinkle {
 namespace {
 
 constexpr std::array<std::string_view, 5> known_axes{"fsdp", "pp", "dp", "cp", "tp"};
-
-constexpr std::size_t ranks_max = std::size_t{1} << 20;
 
 // Stops at the largest number rather than wrapping around.
 std::size_t product(const std::vector<std::size_t>& shape) {
@@ -23,15 +22,6 @@ std::size_t product(const std::vector<std::size_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, [](std::size_t total, std::size_t size) {
     return size != 0 && total > most / size ? most : total * size;
   });
-}
-
-std::size_t positive(std::string_view name, std::int64_t size) {
-  if (size < 1)
-    throw error("device mesh: " + std::string(name) + " is " + std::to_string(size) + "; it must be 1 or more");
-  if (static_cast<std::size_t>(size) > ranks_max)
-    throw error("device mesh: " + std::string(name) + " is " + std::to_string(size) + "; it must be at most " +
-                std::to_string(ranks_max));
-  return static_cast<std::size_t>(size);
 }
 
 void check_ranks(const std::vector<std::size_t>& ranks) {
@@ -58,46 +48,27 @@ void check_ranks(const std::vector<std::size_t>& ranks) {
   throw error(text + " missing: " + list_of_numbers(missing));
 }
 
-void check_known(std::string_view axis) {
-  if (std::find(known_axes.begin(), known_axes.end(), axis) == known_axes.end())
-    throw error("device mesh: unknown axis '" + std::string(axis) + "'; the axes are " + list(known_axes));
-}
+void check_axis(std::string_view axis) { check_known(axis, known_axes, "device mesh"); }
 
 void check_axes(const std::vector<std::string>& axes) {
   if (axes.empty())
     throw error("device mesh: no axes are named; the axes are " + list(known_axes));
   for (const std::string& axis : axes) {
-    check_known(axis);
+    check_axis(axis);
     if (std::count(axes.begin(), axes.end(), axis) > 1)
       throw error("device mesh: axis '" + axis + "' is given twice");
   }
 }
 
-void check_expert_view(const mesh_sizes& sizes, std::size_t world) {
-  if (!sizes.ep_size && !sizes.etp_size && !sizes.ep_fsdp_size)
-    return;
-  const std::size_t pp = positive("pp_size", sizes.pp_size.value_or(1));
-  const std::size_t ep = positive("ep_size", sizes.ep_size.value_or(1));
-  const std::size_t etp = positive("etp_size", sizes.etp_size.value_or(1));
-  const std::size_t stage = world / pp;
-  const std::string given = "ep " + std::to_string(ep) + " x etp " + std::to_string(etp);
-  if (!sizes.ep_fsdp_size) {
-    if (stage % (ep * etp) != 0)
-      throw error("device mesh: expert view " + given + " does not divide the " + std::to_string(stage) +
-                  " ranks of a pipeline stage");
-    return;
-  }
-  const std::size_t ep_fsdp = positive("ep_fsdp_size", *sizes.ep_fsdp_size);
-  if (ep * etp * ep_fsdp != stage)
-    throw error("device mesh: expert view " + given + " x ep_fsdp " + std::to_string(ep_fsdp) + " is " +
-                std::to_string(ep * etp * ep_fsdp) + " ranks, but a pipeline stage has " + std::to_string(stage));
-}
-
-void check_ulysses(std::int64_t ulysses, std::size_t data) {
-  const std::size_t size = positive("ulysses_size", ulysses);
-  if (data % size != 0)
-    throw error("device mesh: ulysses_size " + std::to_string(size) + " does not divide dp x fsdp = " +
-                std::to_string(data));
+// Makes `size`, as it was given beside a shape, that of the shape.
+void settle(std::string_view axis, std::optional<std::int64_t>& size, const rank_grid& grid) {
+  const std::size_t actual = grid.along(axis).size;
+  const std::string name = std::string(axis) + "_size";
+  if (size && positive(name, *size) != actual)
+    throw error("device mesh: " + name + " is " + std::to_string(*size) + ", but the shape is " + grid.title());
+  const bool has = std::find(grid.axes().begin(), grid.axes().end(), axis) != grid.axes().end();
+  if (has)
+    size = static_cast<std::int64_t>(actual);
 }
 
 }  // namespace
@@ -120,22 +91,13 @@ device_mesh device_mesh::from_sizes(const mesh_sizes& sizes) {
   if (world > ranks_max)
     throw error("device mesh: sizes " + list_of_numbers(shape) + " make more than " + std::to_string(ranks_max) +
                 " ranks");
-  const std::size_t claimed = positive("world_size", sizes.world_size);
   std::vector<std::size_t> ranks(world);
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  device_mesh mesh{std::move(ranks), std::move(shape), std::move(axes), sizes};
-  if (claimed != 1 && claimed != world)
-    throw error("device mesh: " + mesh.title() + " is " + std::to_string(world) + " ranks, but world_size is " +
-                std::to_string(claimed));
-  check_ulysses(sizes.ulysses_size.value_or(1), mesh.size("dp") * mesh.size("fsdp"));
-  check_expert_view(sizes, world);
-  if (sizes.vpp_size)
-    positive("vpp_size", *sizes.vpp_size);
-  return mesh;
+  return {rank_grid{std::move(ranks), std::move(shape), std::move(axes)}, sizes};
 }
 
 device_mesh device_mesh::from_ranks(std::vector<std::size_t> ranks, std::vector<std::size_t> shape,
-                                    std::vector<std::string> axes) {
+                                    std::vector<std::string> axes, mesh_sizes beside) {
   check_axes(axes);
   if (shape.size() != axes.size())
     throw error("device mesh: the shape has " + std::to_string(shape.size()) + " dimensions, but " +
@@ -143,109 +105,131 @@ device_mesh device_mesh::from_ranks(std::vector<std::size_t> ranks, std::vector<
   if (ranks.empty() || product(shape) != ranks.size())
     throw error("device mesh: shape " + list_of_numbers(shape) + " holds " + std::to_string(product(shape)) +
                 " ranks, but " + std::to_string(ranks.size()) + " are given");
+  if (ranks.size() > ranks_max)
+    throw error("device mesh: " + std::to_string(ranks.size()) + " ranks are given; it must be at most " +
+                std::to_string(ranks_max));
   check_ranks(ranks);
-  return {std::move(ranks), std::move(shape), std::move(axes), {}};
+  rank_grid grid{std::move(ranks), std::move(shape), std::move(axes)};
+  settle("fsdp", beside.fsdp_size, grid);
+  settle("pp", beside.pp_size, grid);
+  settle("cp", beside.cp_size, grid);
+  settle("tp", beside.tp_size, grid);
+  std::optional<std::int64_t> dp = beside.dp_size;
+  if (dp == 1)
+    dp = std::nullopt;  // as if it had not been given
+  settle("dp", dp, grid);
+  beside.dp_size = dp.value_or(1);
+  return {std::move(grid), std::move(beside)};
 }
 
-device_mesh::device_mesh(std::vector<std::size_t> ranks, std::vector<std::size_t> shape,
-                         std::vector<std::string> axes, mesh_sizes sizes)
-    : ranks_(std::move(ranks)),
-      positions_(ranks_.size()),
-      shape_(std::move(shape)),
-      axes_(std::move(axes)),
-      sizes_(std::move(sizes)) {
-  for (std::size_t position = 0; position < ranks_.size(); ++position)
-    positions_[ranks_[position]] = position;
+device_mesh::device_mesh(rank_grid grid, mesh_sizes sizes)
+    : grid_(std::move(grid)), sizes_(std::move(sizes)), dp_(grid_.along("dp")), fsdp_(grid_.along("fsdp")) {
+  check();
+  ulysses_ = static_cast<std::size_t>(sizes_.ulysses_size.value_or(1));
+}
+
+void device_mesh::check() const {
+  const std::size_t claimed = positive("world_size", sizes_.world_size);
+  if (claimed != 1 && claimed != world_size())
+    throw error("device mesh: " + title() + " is " + std::to_string(world_size()) + " ranks, but world_size is " +
+                std::to_string(claimed));
+  const std::size_t ulysses = positive("ulysses_size", sizes_.ulysses_size.value_or(1));
+  const std::size_t data = dp_.size * fsdp_.size;
+  if (data % ulysses != 0)
+    throw error("device mesh: ulysses_size " + std::to_string(ulysses) + " does not divide dp x fsdp = " +
+                std::to_string(data));
+  (void)sizes_of_experts(sizes_, world_size() / size("pp"));
+  if (sizes_.vpp_size)
+    (void)positive("vpp_size", *sizes_.vpp_size);
+}
+
+std::string device_mesh::device_type() const {
+  return sizes_.device_type.empty() ? "cuda" : canonical_device_type(sizes_.device_type);
 }
 
 std::size_t device_mesh::size(std::string_view axis) const {
-  for (std::size_t at = 0; at < axes_.size(); ++at)
-    if (axes_[at] == axis)
-      return shape_[at];
-  return 1;
+  check_axis(axis);
+  return grid_.along(axis).size;
 }
 
 std::size_t device_mesh::coordinate(std::size_t rank, std::string_view axis) const {
-  ensure(rank < world_size(), "a rank of this mesh");
-  std::size_t position = positions_[rank];
-  for (std::size_t at = axes_.size(); at-- > 0;) {
-    if (axes_[at] == axis)
-      return position % shape_[at];
-    position /= shape_[at];
-  }
-  return 0;
+  check_axis(axis);
+  return grid_.along(axis).coordinate(grid_.position(rank));
+}
+
+std::vector<std::size_t> device_mesh::coordinates_along(std::string_view axis) const {
+  check_axis(axis);
+  return grid_.coordinates_along(axis);
 }
 
 std::size_t device_mesh::data_rank(std::size_t rank) const {
-  const auto ulysses = static_cast<std::size_t>(sizes_.ulysses_size.value_or(1));
-  return (coordinate(rank, "dp") * size("fsdp") + coordinate(rank, "fsdp")) / ulysses;
+  const std::size_t position = grid_.position(rank);
+  return (dp_.coordinate(position) * fsdp_.size + fsdp_.coordinate(position)) / ulysses_;
 }
 
-std::size_t device_mesh::data_ranks() const {
-  return size("dp") * size("fsdp") / static_cast<std::size_t>(sizes_.ulysses_size.value_or(1));
+std::size_t device_mesh::data_ranks() const { return dp_.size * fsdp_.size / ulysses_; }
+
+std::vector<std::size_t> device_mesh::data_rank_of_each() const {
+  std::vector<std::size_t> found(world_size());
+  for (std::size_t rank = 0; rank < found.size(); ++rank)
+    found[rank] = data_rank(rank);
+  return found;
 }
 
 interval device_mesh::get_slice(std::size_t length, std::size_t data_rank) const {
-  ensure(data_rank < data_ranks(), "a data rank of this mesh");
+  if (data_rank >= data_ranks())
+    throw error("device mesh: there is no data rank " + std::to_string(data_rank) + " in " + title() +
+                ", which has the data ranks 0.." + std::to_string(data_ranks() - 1));
   return even_part(length, data_ranks(), data_rank);
+}
+
+std::vector<interval> device_mesh::slices(std::size_t length) const {
+  std::vector<interval> found(data_ranks());
+  for (std::size_t part = 0; part < found.size(); ++part)
+    found[part] = even_part(length, found.size(), part);
+  return found;
 }
 
 std::vector<std::size_t> device_mesh::representatives() const {
   std::vector<std::size_t> found(data_ranks(), world_size());
-  const std::size_t last = size("pp") - 1;
-  for (std::size_t rank = 0; rank < world_size(); ++rank)
-    if (coordinate(rank, "pp") == last) {
-      std::size_t& best = found[data_rank(rank)];
-      best = std::min(best, rank);
-    }
+  for (const std::size_t rank : last_pp_stage())
+    if (std::size_t& best = found[data_rank(rank)]; rank < best)
+      best = rank;
   return found;
 }
 
-std::vector<std::size_t> device_mesh::group(std::size_t rank, std::initializer_list<std::string_view> along) const {
-  std::for_each(along.begin(), along.end(), check_known);
-  std::vector<std::size_t> members;
-  for (std::size_t other = 0; other < world_size(); ++other) {
-    const bool same = std::all_of(axes_.begin(), axes_.end(), [&](const std::string& axis) {
-      return std::find(along.begin(), along.end(), axis) != along.end() ||
-             coordinate(other, axis) == coordinate(rank, axis);
-    });
-    if (same)
-      members.push_back(other);
-  }
-  return members;
+std::vector<std::size_t> device_mesh::group(std::size_t rank, const axis_list& along) const {
+  std::for_each(along.begin(), along.end(), check_axis);
+  return grid_.group(rank, along);
 }
 
-std::string device_mesh::coordinates(std::size_t rank) const {
-  std::vector<std::string> parts;
-  for (const std::string& axis : axes_)
-    parts.push_back(axis + "=" + std::to_string(coordinate(rank, axis)));
-  return list(parts, ",");
+std::vector<std::vector<std::size_t>> device_mesh::groups(const axis_list& along) const {
+  std::for_each(along.begin(), along.end(), check_axis);
+  return grid_.groups(along);
 }
 
-std::string device_mesh::title() const {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at < axes_.size(); ++at)
-    parts.push_back(axes_[at] + " " + std::to_string(shape_[at]));
-  return list(parts, " x ");
+std::vector<std::size_t> device_mesh::pp_stage(std::size_t stage) const {
+  if (stage >= size("pp"))
+    throw error("device mesh: there is no pipeline stage " + std::to_string(stage) + " in " + title() +
+                ", which has the stages 0.." + std::to_string(size("pp") - 1));
+  return ranks_at("pp", stage);
+}
+
+std::vector<std::size_t> device_mesh::last_tp_ranks() const { return ranks_at("tp", size("tp") - 1); }
+
+std::vector<std::size_t> device_mesh::ranks_at(std::string_view axis, std::size_t coordinate) const {
+  const std::vector<std::size_t> of_each = grid_.coordinates_along(axis);
+  std::vector<std::size_t> found;
+  for (std::size_t rank = 0; rank < of_each.size(); ++rank)
+    if (of_each[rank] == coordinate)
+      found.push_back(rank);
+  return found;
 }
 
 std::string device_mesh::draw() const {
-  std::string text = "device mesh " + title() + ": " + std::to_string(world_size()) + " ranks, " +
-                     std::to_string(data_ranks()) + " data ranks\n";
-  const std::size_t width = std::to_string(world_size() - 1).size();
-  const std::size_t inner = shape_.empty() ? 1 : shape_.back();
-  for (std::size_t position = 0; position < ranks_.size(); ++position) {
-    const std::size_t rank = ranks_[position];
-    if (position % inner == 0) {
-      text += position == 0 ? " " : "\n ";
-      for (std::size_t at = 0; at + 1 < axes_.size(); ++at)
-        text += " " + axes_[at] + " " + std::to_string(coordinate(rank, axes_[at]));
-    }
-    const std::string number = std::to_string(rank);
-    text += "  " + axes_.back() + " " + std::to_string(position % inner) + ": rank " +
-            std::string(width - number.size(), ' ') + number + " (data " + std::to_string(data_rank(rank)) + ")";
-  }
-  return text + "\n";
+  return "device mesh " + title() + ": " + std::to_string(world_size()) + " ranks, " + std::to_string(data_ranks()) +
+         " data ranks\n" +
+         grid_.draw([&](std::size_t rank) { return " (data " + std::to_string(data_rank(rank)) + ")"; });
 }
 
 }  // namespace twinkle

@@ -13,17 +13,11 @@ std::string plural(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-std::string draw_groups(const blueprint& plan, const layout& placed) {
-  std::string text = "devices     (no cluster file: this machine is taken to have them)\n";
-  for (const placed_group& group : placed.groups) {
-    std::vector<std::string> stages;
-    for (const blueprint::stage& stage : plan.stages)
-      if (stage.group.name == group.name)
-        stages.push_back(stage.name);
-    text += "  " + group.name + "  " + group.device_type + " " + list_of_numbers(group.devices) + "  <- " +
-            list(stages) + "\n";
-  }
-  return text;
+std::vector<role> roles_of(const blueprint& plan) {
+  std::vector<role> roles;
+  for (const blueprint::stage& stage : plan.stages)
+    roles.push_back({stage.group.name, stage.name});
+  return roles;
 }
 
 std::string draw_stages(const blueprint& plan, const layout& placed) {
@@ -81,7 +75,7 @@ std::string draw_publications(const blueprint& plan, const layout& placed) {
 }  // namespace
 
 std::string draw(const blueprint& plan, const layout& placed) {
-  std::string text = "graph " + plan.name + "\n" + draw_groups(plan, placed) + draw_stages(plan, placed) + "flow\n";
+  std::string text = "graph " + plan.name + "\n" + draw(placed, roles_of(plan)) + draw_stages(plan, placed) + "flow\n";
   for (std::size_t at = 0; at < plan.edges.size(); ++at)
     text += draw_edge(plan, placed, plan.edges[at], at);
   text += draw_publications(plan, placed);

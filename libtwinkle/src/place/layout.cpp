@@ -2,8 +2,9 @@
 #include "twinkle/place/layout.hpp"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 
+#include "twinkle/base/ensure.hpp"
 #include "twinkle/base/list.hpp"
 #include "twinkle/flow/rows_known.hpp"
 #include "twinkle/flow/stage_shape.hpp"
@@ -11,96 +12,30 @@
 namespace twinkle::place {
 namespace {
 
-bool alike(const device_group& a, const device_group& b) {
-  return a.ranks.is_list() == b.ranks.is_list() && a.ranks.count() == b.ranks.count() &&
-         a.ranks.devices() == b.ranks.devices() && a.gpus_per_worker == b.gpus_per_worker &&
-         a.visible_devices == b.visible_devices &&
-         canonical_device_type(a.device_type) == canonical_device_type(b.device_type);
-}
-
-class placer {
- public:
-  layout run(const blueprint& plan) {
-    for (const blueprint::stage& stage : plan.stages)
-      declare(stage.group);
-    for (const device_group* group : declared_)
-      if (group->ranks.is_list())
-        put(*group, group->ranks.devices());
-    for (const device_group* group : declared_)
-      if (!group->ranks.is_list())
-        put(*group, first_free(*group));
-    return std::move(made_);
-  }
-
- private:
-  void declare(const device_group& group) {
-    const auto known = std::find_if(declared_.begin(), declared_.end(),
-                                    [&](const device_group* each) { return each->name == group.name; });
-    if (known == declared_.end())
-      declared_.push_back(&group);
-    else if (!alike(**known, group))
-      made_.problems.push_back("two device groups are named '" + group.name + "' and differ");
-  }
-
-  std::vector<std::size_t> first_free(const device_group& group) {
-    const auto& taken = taken_[canonical_device_type(group.device_type)];
-    const std::size_t run = group.gpus_per_worker;
-    std::vector<std::size_t> devices;
-    for (std::size_t first = 0; devices.size() < static_cast<std::size_t>(group.ranks.count()); ++first) {
-      bool free = true;
-      for (std::size_t at = first; at < first + run; ++at)
-        free = free && !taken.contains(at);
-      if (!free)
-        continue;
-      for (std::size_t at = first; at < first + run; ++at)
-        devices.push_back(at);
-      first += run - 1;
-    }
-    return devices;
-  }
-
-  void put(const device_group& group, std::vector<std::size_t> devices) {
-    const std::string type = canonical_device_type(group.device_type);
-    auto& taken = taken_[type];
-    std::map<std::string, std::vector<std::size_t>> shared;
-    for (const std::size_t device : devices)
-      if (const auto [owner, fresh] = taken.emplace(device, group.name); !fresh)
-        shared[owner->second].push_back(device);
-    for (const auto& [owner, both] : shared)
-      made_.problems.push_back("device groups '" + owner + "' and '" + group.name + "' share " + type + " devices " +
-                               list_of_numbers(both) + "; give them different devices");
-    if (!group.visible_devices.empty() && group.visible_devices.size() < devices.size())
-      made_.problems.push_back("device group '" + group.name + "' has " + std::to_string(devices.size()) +
-                               " ranks, but only " + std::to_string(group.visible_devices.size()) +
-                               " visible devices");
-    made_.groups.push_back({group.name, type, std::move(devices)});
-  }
-
-  layout made_;
-  std::vector<const device_group*> declared_;
-  std::map<std::string, std::map<std::size_t, std::string>> taken_;  // by type and device: the group
-};
-
 std::vector<worker_place> workers_of(const blueprint& plan, const blueprint::stage& stage, const layout& placed) {
   const auto group = std::find_if(placed.groups.begin(), placed.groups.end(),
                                   [&](const placed_group& each) { return each.name == stage.group.name; });
   const auto mesh = std::make_shared<const device_mesh>(mesh_of(stage));
   const std::size_t count = worker_count(stage);
   const std::size_t each = mesh->world_size() / count;
+  ensure(mesh->world_size() <= group->seats.size(), "a graph is laid out after check() found it good");
   std::vector<worker_place> workers;
   for (std::size_t index = 0; index < count; ++index) {
     worker_place made{"", index, {}, {}, mesh};
+    const seat& at = group->seats[index * each];
+    made.node = placed.described ? at.node : 0;  // whatever types of device one machine has, it is one node
+    made.node_name = placed.machines.nodes[at.node].name;
     std::vector<std::string> shown;
     for (std::size_t rank = index * each; rank < (index + 1) * each; ++rank) {
+      const std::size_t local = group->seats[rank].local_rank;
       made.ranks.push_back(rank);
-      const std::size_t device = group->devices[rank];
-      made.devices.push_back(stage.group.visible_devices.empty() ? std::to_string(device)
-                                                                 : stage.group.visible_devices[rank]);
-      shown.push_back(std::to_string(device));
+      made.local_devices.push_back(local);
+      shown.push_back(std::to_string(local));
+      made.devices.push_back(group->visible_devices.empty() ? shown.back() : group->visible_devices[rank]);
     }
     const std::string type = group->device_type == "cuda" ? "gpu" : group->device_type;
-    made.name = plan.name + "/" + stage.name + "[" + mesh->coordinates(made.ranks.front()) + "]@local:" + type +
-                list(shown, "+");
+    made.name = plan.name + "/" + stage.name + "[" + mesh->coordinates(made.ranks.front()) + "]@" + made.node_name +
+                ":" + type + list(shown, "+");
     workers.push_back(std::move(made));
   }
   return workers;
@@ -175,10 +110,8 @@ void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
             in.exactly = 1;
 }
 
-}  // namespace
-
-layout lay_out(const blueprint& plan) {
-  layout placed = placer{}.run(plan);
+layout lay_out_on(const blueprint& plan, placement where) {
+  layout placed{std::move(where)};
   if (!placed.problems.empty())
     return placed;
   for (std::size_t at = 0; at < plan.stages.size(); ++at) {
@@ -202,5 +135,20 @@ layout lay_out(const blueprint& plan) {
   add_publications(plan, placed.stages);
   return placed;
 }
+
+std::vector<device_group> groups_of(const blueprint& plan) {
+  std::vector<device_group> groups;
+  std::transform(plan.stages.begin(), plan.stages.end(), std::back_inserter(groups),
+                 [](const blueprint::stage& stage) { return stage.group; });
+  return groups;
+}
+
+}  // namespace
+
+layout lay_out(const blueprint& plan, const cluster& machines) {
+  return lay_out_on(plan, place_groups(groups_of(plan), machines));
+}
+
+layout lay_out(const blueprint& plan) { return lay_out_on(plan, place_groups(groups_of(plan))); }
 
 }  // namespace twinkle::place

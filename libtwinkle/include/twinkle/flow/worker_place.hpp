@@ -17,6 +17,9 @@ struct worker_place {
   std::vector<std::size_t> ranks;   ///< of the mesh, ascending
   std::vector<std::string> devices; ///< what its process sees
   std::shared_ptr<const device_mesh> mesh;
+  std::size_t node = 0;                         ///< of the cluster, in its order
+  std::string node_name = "local";
+  std::vector<std::size_t> local_devices = {};  ///< of its ranks, numbered from 0 on each node
 
   [[nodiscard]] std::size_t data_rank() const { return mesh->data_rank(ranks.front()); }
 };

@@ -36,13 +36,14 @@ struct device_group {
   std::string device_type = "cuda";                ///< "cuda", "npu", "cpu", …; a cpu group takes a count only
   std::vector<std::string> visible_devices = {};   ///< the i-th rank on a node uses the i-th entry
   std::size_t gpus_per_worker = 1;                 ///< consecutive ranks that make one worker
+  std::vector<std::string> colocate = {};          ///< groups that it may share devices with; either one may say so
 };
 
 /// Lower case, with gpu read as cuda: names that are equal after this are one type.
 [[nodiscard]] std::string canonical_device_type(std::string_view name);
 
-/// Every problem of the group by itself: no name, fewer than 1 rank, a device listed twice, a list of cpus, ranks that
-/// do not make whole workers.
+/// Every problem of the group by itself: no name, fewer than 1 rank or more than 2^20, a device listed twice, a list of
+/// cpus, ranks that do not make whole workers, a visible device given twice, colocation with itself.
 [[nodiscard]] std::vector<std::string> problems(const device_group& group);
 
 }  // namespace twinkle

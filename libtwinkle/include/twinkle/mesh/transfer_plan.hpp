@@ -31,9 +31,9 @@ struct transfer_plan {
 
 /// What is at a target's place is not moved; the rest comes from as few sources as it can, replicas taking turns.
 ///
-///     7 rows       0   1   2   3   4   5   6
-///     source dp 4  0 ····· 1 ····· 2 ····· 3 ·
-///     target dp 2  0 ············· 1 ·········     0 <- 0 [0,2)   0 <- 1 [2,4)   1 <- 2 [4,6)   1 <- 3 [6,7)
+///     7 rows      0  1  2  3  4  5  6
+///     dp 4 holds  0 -- |1 -- |2 -- |3
+///     dp 2 needs  0 -------- |1 -----     0 <- 0 [0,2)  0 <- 1 [2,4)  1 <- 2 [4,6)  1 <- 3 [6,7)
 ///
 /// Throws `error` where the extents differ, an interval lies outside of its extent, places are given for some ranks
 /// only, or nobody holds a row that is needed.

@@ -6,27 +6,24 @@
 
 #include "twinkle/flow/blueprint.hpp"
 #include "twinkle/flow/stage_plan.hpp"
+#include "twinkle/place/cluster.hpp"
+#include "twinkle/place/placement.hpp"
 
 namespace twinkle::place {
 
-struct placed_group {
-  std::string name;
-  std::string device_type;
-  std::vector<std::size_t> devices;  ///< of its ranks
-};
-
-/// A graph on one machine, which is taken to have what the groups ask for.
-struct layout {
-  std::vector<std::string> problems = {};
-  std::vector<placed_group> groups = {};
+/// A graph on devices: its groups, and what each stage has to know. With problems there are no stages.
+struct layout : placement {
   std::vector<stage_plan> stages = {};
 };
 
-/// Lists are placed first, then counts in the order of declaration, on the first free devices. Two groups that share
-/// devices, or two groups of one name that differ, are problems.
+/// Places the groups of a graph that check() found good, and gives each worker its node and devices. Two groups of one
+/// name that differ are a problem.
+[[nodiscard]] layout lay_out(const blueprint& plan, const cluster& machines);
+
+/// The same on one machine, which is taken to have what the groups ask for.
 [[nodiscard]] layout lay_out(const blueprint& plan);
 
-/// Devices x stages, then what flows where: rows, credits, buffers, bounds.
+/// Nodes x devices x stages, then what flows where: rows, credits, buffers, bounds.
 [[nodiscard]] std::string draw(const blueprint& plan, const layout& placed);
 
 }  // namespace twinkle::place
