@@ -85,7 +85,7 @@ TEST_CASE("what is no batch goes to every worker, and cannot be sliced") {
   const auto refused = calls.start({"load", dispatch::slice_dp, twinkle::collect::by_type, small::unset,
                                     twinkle::weights{}}).refused;
   REQUIRE(refused);
-  CHECK(refused->value.failure() == fault{"s", "load", std::nullopt, "dispatch slice_dp needs a batch"});
+  CHECK(refused->value.failure() == fault{"s", "load", std::nullopt, "it is to be cut by its dispatch, which needs a batch"});
 }
 
 TEST_CASE("workers never see tombstones") {
@@ -195,7 +195,7 @@ TEST_CASE("case K-M5: fewer rows than data ranks are refused by endpoint, group 
     CHECK(begun.refused->value.failure() ==
           fault{"s", "work", interval{0, 3},
                 "3 rows are fewer than the 4 data ranks of device group 'devices'; send more rows, or allow it with "
-                ".small = small::allow_empty"});
+                ".small = small::pad or small::allow_empty"});
   }
   CHECK(calls.in_flight() == 0);
 }

@@ -23,12 +23,37 @@ twinkle::route::team any_team() {
   of.dp_size = size();
   of.pp_size = size();
   of.tp_size = size();
+  if ((*of.fsdp_size * of.dp_size) % 2 == 0)
+    of.ulysses_size = *rc::gen::element<std::int64_t>(1, 2);
   return team_of(of, *rc::gen::element<std::size_t>(1, static_cast<std::size_t>(*of.tp_size)));
 }
 
 // As many rows as data ranks, or more.
 batch any_rows(const twinkle::route::team& team) {
   return numbered(team.data_ranks() + *rc::gen::inRange<std::size_t>(0, 12));
+}
+
+// Row i goes to the data rank after that of row i - 1, a few of them out of order.
+std::vector<sizes> dealt_out(const batch& rows, const twinkle::route::team& team) {
+  std::vector<sizes> lists(team.workers());
+  for (std::size_t worker = 0; worker < team.workers(); ++worker)
+    for (std::size_t row = rows.rows(); row > 0; --row)
+      if ((row * 7 + row / 3) % team.data_ranks() == team.data_rank[worker])
+        lists[worker].push_back(row - 1);
+  return lists;
+}
+
+// Any dispatch, with rows enough for it, or padded.
+twinkle::route::call any_call(const twinkle::route::team& team) {
+  using twinkle::dispatch;
+  auto wanted = call_with(any_rows(team));
+  wanted.how = *rc::gen::elementOf(std::vector<twinkle::dispatch_rule>{
+      dispatch::by_type, dispatch::slice_dp, dispatch::slice, dispatch::all, twinkle::balanced(number),
+      twinkle::balanced(number, {.equal_counts = false}), twinkle::by_groups(), twinkle::rows_by(dealt_out)});
+  wanted.fewer = twinkle::small::pad;
+  if (*rc::gen::inRange(0, 4) == 0)
+    wanted.input = numbered(*rc::gen::inRange<std::size_t>(1, team.data_ranks() + 1));
+  return wanted;
 }
 
 sizes any_order(std::size_t count) {
@@ -65,12 +90,14 @@ batch work(const batch& given, const sizes& order) {
 
 }  // namespace
 
-TEST_CASE("any order of replies gives the rows in the order of the input") {
+TEST_CASE("whatever the dispatch, any order of replies gives the rows in the order of the input") {
   for_all([] {
     const auto team = any_team();
-    const batch input = any_rows(team);
+    const auto wanted = any_call(team);
+    const batch input = rows_of(wanted.input);
     machine calls{team};
-    const auto begun = calls.start(call_with(input));
+    const auto begun = calls.start(wanted);
+    RC_ASSERT(!begun.refused);
     std::optional<outcome> last;
     for (const std::size_t at : any_order(begun.deliveries.size())) {
       RC_ASSERT(!last);
@@ -85,13 +112,15 @@ TEST_CASE("any order of replies gives the rows in the order of the input") {
 TEST_CASE("rows that are expanded, dropped and shuffled come back in the order of their parents, each accounted for") {
   for_all([] {
     const auto team = any_team();
-    const batch input = any_rows(team);
+    const auto wanted = any_call(team);
+    const batch input = rows_of(wanted.input);
     machine calls{team};
-    const auto begun = calls.start(call_with(input));
+    const auto begun = calls.start(wanted);
     std::optional<outcome> last;
     for (const std::size_t at : any_order(begun.deliveries.size())) {
       const batch& given = rows_of(begun.deliveries[at].input);
-      last = calls.reply(begun.deliveries[at].worker, begun.call, twinkle::payload{work(given, any_order(3 * given.rows()))});
+      const sizes order = any_order(3 * given.rows());
+      last = calls.reply(begun.deliveries[at].worker, begun.call, twinkle::payload{work(given, order)});
     }
     RC_ASSERT(last.has_value());
     RC_ASSERT(last->value.has_value());

@@ -31,11 +31,10 @@ seen_result result_of(const tk::sim::outcome& seen) {
 }
 
 // Puts the results of the workers behind each other as they came: what a naive collector does.
-tk::result<tk::collected> collect_as_they_come(const tk::route::team& team, tk::collect how,
-                                               const std::string& endpoint,
+tk::result<tk::collected> collect_as_they_come(const tk::route::team& team, const tk::route::call& of,
                                                std::span<const tk::route::returned> results) {
   if (results.empty() || !std::holds_alternative<tk::batch>(results.front().value))
-    return tk::route::collect_in_order(team, how, endpoint, results);
+    return tk::route::collect_in_order(team, of, results);
   std::vector<tk::batch> parts(results.size());
   for (const tk::route::returned& each : results)
     parts[each.order] = std::get<tk::batch>(each.value);

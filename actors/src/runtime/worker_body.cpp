@@ -61,7 +61,9 @@ result<payload> worker_body::call(msg::task& task, std::optional<fault> cancelle
   }
   if (cancelled)
     return *std::move(cancelled);
-  context ctx{place_, *this, kit_->seed, task.version};
+  const std::span<const micro_batch> micro_batches =
+      task.micro_batches ? std::span<const micro_batch>(*task.micro_batches) : std::span<const micro_batch>{};
+  context ctx{place_, *this, kit_->seed, task.version, micro_batches};
   if (task.what == msg::task::kind::construct) {
     object_ = kit_->plan.make(ctx);
     return payload{};

@@ -135,15 +135,16 @@ class checker {
   void check_small(const blueprint::edge& edge) {
     const blueprint::stage& stage = plan_.stages[edge.to.stage];
     const blueprint::endpoint_spec& endpoint = stage.endpoints[edge.to.endpoint];
-    if (endpoint.how != dispatch::by_type && endpoint.how != dispatch::slice_dp)
+    const dispatch kind = endpoint.how.kind;
+    if (kind == dispatch::all || kind == dispatch::first || kind == dispatch::function)
       return;
     if (!problems(stage.group).empty())
       return;  // it has no number of workers
-    const std::size_t ranks = mesh_of(stage).data_ranks();
+    const std::size_t ranks = kind == dispatch::slice ? worker_count(stage) : mesh_of(stage).data_ranks();
     const auto fewest = fewest_taken(edge);
     if (endpoint.fewer == small::unset && fewest && *fewest < ranks)
       problem(plan_.name_of(edge.to) + " may get as few as " + std::to_string(*fewest) + " rows for its " +
-              std::to_string(ranks) + " data ranks; give it a policy with .small, or let the source drop its last rows");
+              std::to_string(ranks) + (kind == dispatch::slice ? " workers" : " data ranks") + "; give it a policy with .small, or let the source drop its last rows");
   }
 
   // A stage that loads weights within a bound takes rows only up to the place of the next version, so that it cuts

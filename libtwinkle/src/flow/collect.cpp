@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "twinkle/base/error.hpp"
-#include "twinkle/flow/collected.hpp"
+#include "twinkle/flow/call.hpp"
 
 namespace twinkle::route {
 namespace {
@@ -11,42 +13,74 @@ fault at(const team& workers, const returned& from, const std::string& endpoint,
   return {workers.places[from.worker], endpoint, from.rows, std::move(cause)};
 }
 
-// One result per data rank, in data-rank order. Where everyone had the whole batch, those after the first are replicas.
-// Results are in the order of workers, and of all of them unless the call went to the first: a worker's result is at its
-// own index.
-std::vector<const returned*> without_replicas(const team& workers, std::span<const returned> results) {
-  std::vector<const returned*> kept;
-  kept.reserve(workers.representatives.size());
-  for (const std::size_t worker : workers.representatives)
-    if (worker < results.size() &&
-        (kept.empty() || results[worker].rows.empty() || results[worker].rows != kept.back()->rows))
-      kept.push_back(&results[worker]);
-  if (kept.empty() && !results.empty())
-    kept.push_back(&results.front());
-  return kept;
+// One identity from two workers that were given different rows would be trained twice.
+std::optional<std::string> find_shared_row(const team& workers, std::span<const returned* const> kept,
+                                           std::span<const batch> parts) {
+  std::vector<std::pair<identity, std::size_t>> ids;
+  for (std::size_t at = 0; at < parts.size(); ++at)
+    if (parts[at].identified())
+      for (const row_tag& tag : parts[at].tags())
+        ids.emplace_back(tag.id, kept[at]->worker);
+  std::sort(ids.begin(), ids.end());
+  const auto twice = std::adjacent_find(ids.begin(), ids.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (twice == ids.end())
+    return std::nullopt;
+  return "row " + to_string(twice->first) + " came from " + workers.places[twice->second] + " and from " +
+         workers.places[std::next(twice)->second] + ", which are no replicas of each other";
 }
 
-result<collected> join_rows(const team& workers, const std::string& endpoint, std::span<const returned> results) {
+// Each part has its rows in the order in which they were picked; back into the order of the input.
+result<batch> in_input_order(const batch& input, std::span<const returned* const> kept, const batch& joined) {
+  if (joined.identified() && input.identified()) {
+    auto rows = rows_by_parent(input, joined);
+    if (auto* wrong = std::get_if<std::string>(&rows))
+      return fault{"", "", std::nullopt, std::move(*wrong)};
+    return std::get<batch>(std::move(rows));
+  }
+  std::vector<std::size_t> order(joined.rows());
+  std::size_t at = 0;
+  for (const returned* each : kept)
+    if (!each->padding)
+      for (const std::size_t row : *each->picked)
+        order[row] = at++;
+  return joined.take(order);
+}
+
+result<collected> join_rows(const team& workers, const call& of, std::span<const returned> results) {
+  const std::vector<const returned*> kept = that_count(results);
   std::vector<batch> parts;
-  for (const returned* each : without_replicas(workers, results)) {
+  for (const returned* each : kept) {
     const auto* value = std::get_if<batch>(&each->value);
     const auto* given = std::get_if<batch>(&each->given);
     if (value == nullptr || given == nullptr)
-      return at(workers, *each, endpoint, "it returned no batch, and collect concat needs one");
+      return at(workers, *each, of.endpoint, "it returned no batch, and collect concat needs one");
     auto rows = rows_by_parent(*given, *value);
     if (auto* wrong = std::get_if<std::string>(&rows))
-      return at(workers, *each, endpoint, std::move(*wrong));
-    parts.push_back(std::get<batch>(std::move(rows)));
+      return at(workers, *each, of.endpoint, std::move(*wrong));
+    auto& part = std::get<batch>(rows);
+    parts.push_back(each->padding ? batch{} : std::move(part));
   }
+  const bool picked = std::any_of(kept.begin(), kept.end(), [](const returned* each) { return each->picked != nullptr; });
   try {
-    return collected{payload{batch::concat(parts)}};
+    batch joined = batch::concat(parts);
+    if (picked) {
+      if (auto twice = find_shared_row(workers, kept, parts))
+        return fault{workers.stage, of.endpoint, std::nullopt, std::move(*twice)};
+      auto ordered = in_input_order(std::get<batch>(of.input), kept, joined);
+      if (!ordered)
+        return fault{workers.stage, of.endpoint, std::nullopt, ordered.failure().cause};
+      joined = std::move(ordered).value();
+    }
+    return collected{payload{std::move(joined)}};
   } catch (const error& wrong) {
-    return fault{workers.stage, endpoint, std::nullopt, wrong.what()};
+    return fault{workers.stage, of.endpoint, std::nullopt, wrong.what()};
   }
 }
 
-double real_rows(const payload& given) {
-  const auto* rows = std::get_if<batch>(&given);
+double real_rows(const returned& part) {
+  if (part.padding)
+    return 0;
+  const auto* rows = std::get_if<batch>(&part.given);
   if (rows == nullptr)
     return 1;
   if (!rows->identified())
@@ -55,16 +89,16 @@ double real_rows(const payload& given) {
   return static_cast<double>(std::count_if(tags.begin(), tags.end(), [](const row_tag& tag) { return !tag.padding; }));
 }
 
-result<collected> join_metrics(const team& workers, collect how, const std::string& endpoint,
-                               std::span<const returned> results) {
+result<collected> join_metrics(const team& workers, const call& of, bool sum, std::span<const returned> results) {
   std::vector<weighted_metrics> parts;
-  for (const returned* each : without_replicas(workers, results)) {
+  for (const returned* each : that_count(results)) {
     const auto* value = std::get_if<metrics>(&each->value);
     if (value == nullptr)
-      return at(workers, *each, endpoint, "it returned no metrics, and collect sum or mean needs them");
-    parts.push_back({*value, real_rows(each->given)});
+      return at(workers, *each, of.endpoint, "it returned no metrics, and collect sum or mean needs them");
+    if (!each->padding)
+      parts.push_back({*value, real_rows(*each)});
   }
-  return collected{payload{how == collect::sum ? add(parts) : merge(parts)}};
+  return collected{payload{sum ? add(parts) : merge(parts)}};
 }
 
 result<collected> join_weights(const team& workers, const std::string& endpoint, std::span<const returned> results) {
@@ -78,6 +112,16 @@ result<collected> join_weights(const team& workers, const std::string& endpoint,
   }
 }
 
+collected last_stage(const team& workers, std::span<const returned> results, bool first) {
+  std::vector<payload> values;
+  for (const std::size_t worker : workers.representatives)
+    if (worker < results.size() && !(first && !values.empty()))
+      values.push_back(results[worker].value);
+  if (first && !values.empty())
+    return collected{std::move(values.front())};
+  return collected{std::move(values)};
+}
+
 collect by_type(std::span<const returned> results) {
   const payload& like = results.front().value;
   if (std::holds_alternative<batch>(like))
@@ -87,24 +131,39 @@ collect by_type(std::span<const returned> results) {
 
 }  // namespace
 
-result<collected> collect_in_order(const team& workers, collect how, const std::string& endpoint,
-                                   std::span<const returned> results) {
+std::vector<const returned*> that_count(std::span<const returned> results) {
+  std::vector<const returned*> kept;
+  kept.reserve(results.size());
+  for (const returned& each : results)
+    if (!each.replica)
+      kept.push_back(&each);
+  const auto earlier = [](const returned* a, const returned* b) { return a->rows.first < b->rows.first; };
+  if (!std::is_sorted(kept.begin(), kept.end(), earlier))
+    std::stable_sort(kept.begin(), kept.end(), earlier);
+  return kept;
+}
+
+result<collected> collect_in_order(const team& workers, const call& of, std::span<const returned> results) {
+  collect how = of.result.kind;
   if (how == collect::by_type) {
     const auto is = [&]<class T>(std::in_place_type_t<T>) {
       return std::all_of(results.begin(), results.end(),
                          [](const returned& each) { return std::holds_alternative<T>(each.value); });
     };
     if (is(std::in_place_type<weights>))
-      return join_weights(workers, endpoint, results);
+      return join_weights(workers, of.endpoint, results);
     if (is(std::in_place_type<std::monostate>))
       return collected{payload{}};
     how = by_type(results);
   }
   switch (how) {
-    case collect::concat: return join_rows(workers, endpoint, results);
+    case collect::concat: return join_rows(workers, of, results);
     case collect::sum:
-    case collect::mean: return join_metrics(workers, how, endpoint, results);
+    case collect::mean: return join_metrics(workers, of, how == collect::sum, results);
     case collect::first: return collected{results.front().value};
+    case collect::last_pp:
+    case collect::last_pp_first: return last_stage(workers, results, how == collect::last_pp_first);
+    case collect::function: return (*of.result.how)(workers, results);
     case collect::each:
     case collect::by_type: break;
   }

@@ -5,6 +5,7 @@
 
 #include "twinkle/base/ensure.hpp"
 #include "twinkle/base/list.hpp"
+#include "cut.hpp"
 
 namespace twinkle::route {
 
@@ -19,48 +20,23 @@ machine::flight* machine::find(call_id id) {
   return found == calls_.end() ? nullptr : &*found;
 }
 
-result<std::vector<returned>> machine::cut(const call& wanted) const {
-  const auto* rows = std::get_if<batch>(&wanted.input);
-  const std::size_t length = rows == nullptr ? 0 : rows->rows();
-  const bool sliced = wanted.how == dispatch::slice_dp || (wanted.how == dispatch::by_type && rows != nullptr);
-  std::vector<returned> parts;
-  parts.reserve(workers_.workers());
-  if (!sliced) {
-    const std::size_t count = wanted.how == dispatch::first ? 1 : workers_.workers();
-    for (std::size_t worker = 0; worker < count; ++worker)
-      parts.push_back({worker, {0, length}, wanted.input, {}});
-    return parts;
-  }
-  const std::size_t ranks = workers_.data_ranks();
-  if (rows == nullptr)
-    return fault{workers_.stage, wanted.endpoint, std::nullopt, "dispatch slice_dp needs a batch"};
-  if (length < ranks && wanted.fewer != small::allow_empty)
-    return fault{workers_.stage, wanted.endpoint, interval{0, length},
-                 std::to_string(length) + " rows are fewer than the " + std::to_string(ranks) +
-                     " data ranks of device group '" + workers_.group +
-                     "'; send more rows, or allow it with .small = small::allow_empty"};
-  for (std::size_t worker = 0; worker < workers_.workers(); ++worker) {
-    const interval slice = even_part(length, ranks, workers_.data_rank[worker]);
-    parts.push_back({worker, slice, (*rows)[slice], {}});
-  }
-  return parts;
-}
-
 machine::started machine::start(call wanted) {
   if (auto* rows = std::get_if<batch>(&wanted.input))
     *rows = rows->without_tombstones();
   started begun{next_++};
-  auto parts = cut(wanted);
+  auto parts = cut(workers_, wanted);
   if (!parts) {
     begun.refused = outcome{begun.call, parts.failure()};
     return begun;
   }
-  wanted.input = {};
   flight added{begun.call, std::move(wanted), std::move(parts).value(), {}};
+  // Rows that were picked are put back into the order of the input.
+  if (added.parts.empty() || !added.parts.front().picked)
+    added.wanted.input = {};
   added.answered.assign(added.parts.size(), false);
   begun.deliveries.reserve(added.parts.size());
   for (const returned& part : added.parts)
-    begun.deliveries.push_back({part.worker, part.given});
+    begun.deliveries.push_back({part.worker, part.given, part.micro_batches});
   calls_.push_back(std::move(added));
   return begun;
 }
@@ -101,7 +77,7 @@ std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<pay
   part.order = call->answers++;
   if (call->answers < call->parts.size())
     return std::nullopt;
-  return finish(*call, rule_(workers_, call->wanted.result, call->wanted.endpoint, call->parts));
+  return finish(*call, rule_(workers_, call->wanted, call->parts));
 }
 
 void machine::expect_by(call_id id, time_point deadline) {

@@ -23,7 +23,8 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
   const bool runs = what == msg::task::kind::run;
   if (!how) {
     const blueprint::endpoint_spec& spec = plan_.endpoints[endpoint];
-    how = route::call{spec.name, spec.how, spec.result, spec.fewer, std::move(input)};
+    how = route::call{spec.name, spec.how, spec.result, spec.fewer, std::move(input), std::nullopt,
+                      spec.micro_batches};
   }
   under_way added{0, endpoint, std::move(why)};
   if (!how->deadline)
@@ -34,7 +35,7 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
   out_.reserve(out_.size() + begun.deliveries.size());
   for (route::delivery& each : begun.deliveries)
     send(address::worker(plan_.ordinal, each.worker),
-         msg::task{begun.call, what, endpoint, version, std::move(each.input)});
+         msg::task{begun.call, what, endpoint, version, std::move(each.input), std::move(each.micro_batches)});
   if (begun.refused)
     settle(std::move(*begun.refused));
 }

@@ -51,6 +51,8 @@ route::team team_of(const blueprint& plan, const blueprint::stage& stage, const 
   }
   for (const std::size_t rank : mesh.representatives())
     team.representatives.push_back(rank / each);
+  if (const auto stages = mesh.sizes().vpp_size)
+    team.virtual_stages = static_cast<std::size_t>(*stages);
   return team;
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "twinkle/base/time.hpp"
-#include "twinkle/flow/dispatch.hpp"
+#include "twinkle/flow/call.hpp"
 #include "twinkle/flow/emission.hpp"
 #include "twinkle/flow/endpoint.hpp"
 #include "twinkle/mesh/device_group.hpp"
@@ -28,9 +28,10 @@ struct blueprint {
     std::string name;  ///< given, or "file.cpp:12" of the declaring call
     role kind = role::work;
     endpoint target = {};
-    dispatch how = dispatch::by_type;
-    collect result = collect::by_type;
+    dispatch_rule how = {};
+    collect_rule result = {};
     small fewer = small::unset;
+    std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
     duration deadline = std::chrono::minutes(10);
   };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <variant>
@@ -10,8 +11,9 @@
 
 #include "twinkle/base/interval.hpp"
 #include "twinkle/base/result.hpp"
-#include "twinkle/flow/dispatch.hpp"
+#include "twinkle/flow/micro_batch_plan.hpp"
 #include "twinkle/flow/payload.hpp"
+#include "twinkle/flow/team.hpp"
 
 namespace twinkle {
 
@@ -20,34 +22,29 @@ using collected = std::variant<payload, std::vector<payload>>;
 
 namespace route {
 
-/// The workers of a stage, as the rules of dispatch and collect see them.
-struct team {
-  std::string stage;                         ///< "grpo/sampler"
-  std::string group;                         ///< the device group's name
-  std::vector<std::string> places;           ///< by worker
-  std::vector<std::size_t> data_rank;        ///< by worker
-  std::vector<std::size_t> representatives;  ///< workers, in data-rank order
-
-  [[nodiscard]] std::size_t workers() const { return places.size(); }
-  [[nodiscard]] std::size_t data_ranks() const { return representatives.size(); }
-};
+struct call;
 
 /// What one worker was given and what it returned.
 struct returned {
   std::size_t worker = 0;
-  interval rows;      ///< of the call's input
+  interval rows;         ///< of the call's input; of rows that are no interval, the one that spans them
   payload given;
-  payload value;
-  std::size_t order = 0;  ///< of arrival, from 0
+  payload value = {};
+  std::size_t order = 0; ///< of arrival, from 0
+  bool replica = false;  ///< another worker was given the same, and its result counts
+  bool padding = false;  ///< it was given copies of rows that others work on
+  std::shared_ptr<const std::vector<std::size_t>> picked = nullptr;         ///< the rows, where they are no interval
+  std::shared_ptr<const std::vector<micro_batch>> micro_batches = nullptr;  ///< of the rows, where the call asks for them
 };
 
 /// How results become one; the rule for a batch can be replaced by a test that wants a wrong one.
-using collector = std::function<result<collected>(const team&, collect, const std::string& endpoint,
-                                                  std::span<const returned>)>;
+using collector = std::function<result<collected>(const team&, const call& of, std::span<const returned>)>;
 
-/// The rule of design: rows in the order of the input, replicas dropped; metrics averaged; weights by layout.
-[[nodiscard]] result<collected> collect_in_order(const team& workers, collect how, const std::string& endpoint,
-                                                 std::span<const returned> results);
+/// The results that count, by the first of their rows: one for each part of the input, replicas left out.
+[[nodiscard]] std::vector<const returned*> that_count(std::span<const returned> results);
+
+/// The rule of design: rows in the order of the input, replicas and padding dropped; metrics averaged; weights by layout.
+[[nodiscard]] result<collected> collect_in_order(const team& workers, const call& of, std::span<const returned> results);
 
 /// The rows that a worker returned for `given`, in the order of their parents there. Rows without identities take those
 /// of `given`, if they are as many. A fault's cause in text: rows that descend from none given, are returned twice, are

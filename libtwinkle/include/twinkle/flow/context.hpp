@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "twinkle/base/time.hpp"
 #include "twinkle/data/identity.hpp"
 #include "twinkle/flow/communicator.hpp"
+#include "twinkle/flow/micro_batch_plan.hpp"
 #include "twinkle/flow/stopped.hpp"
 #include "twinkle/flow/worker_place.hpp"
 
@@ -30,8 +32,9 @@ class body_services {
 /// All that a worker knows of the world. It is valid during the call that it was passed to.
 class context {
  public:
-  context(const worker_place& place, body_services& services, std::uint64_t seed, std::int64_t version)
-      : place_(place), services_(services), seed_(seed), version_(version) {}
+  context(const worker_place& place, body_services& services, std::uint64_t seed, std::int64_t version,
+          std::span<const micro_batch> micro_batches = {})
+      : place_(place), services_(services), seed_(seed), version_(version), micro_batches_(micro_batches) {}
 
   /// The first of the worker's ranks; see ranks() for all.
   [[nodiscard]] std::size_t rank() const { return place_.ranks.front(); }
@@ -40,6 +43,9 @@ class context {
   [[nodiscard]] std::size_t data_rank() const { return place_.data_rank(); }
   [[nodiscard]] std::size_t data_ranks() const { return place_.mesh->data_ranks(); }
   [[nodiscard]] const std::vector<std::string>& devices() const { return place_.devices; }
+  /// Where it runs: the node of the cluster, and its devices as the node numbers them.
+  [[nodiscard]] const std::string& node() const { return place_.node_name; }
+  [[nodiscard]] const std::vector<std::size_t>& local_devices() const { return place_.local_devices; }
   /// "grpo/sampler[dp=1]@local:gpu3"
   [[nodiscard]] const std::string& place() const { return place_.name; }
 
@@ -51,6 +57,10 @@ class context {
   [[nodiscard]] generator random(const identity& row, std::string_view purpose) const {
     return random_of(seed_, row, purpose);
   }
+
+  /// How to take the rows of this call through the model, where its edge asks for micro-batches: as many on all data
+  /// ranks, so that collectives match.
+  [[nodiscard]] std::span<const micro_batch> micro_batches() const { return micro_batches_; }
 
   /// The version of the weights that this worker has loaded; -1 before the first.
   [[nodiscard]] std::int64_t version() const { return version_; }
@@ -73,6 +83,7 @@ class context {
   body_services& services_;
   std::uint64_t seed_;
   std::int64_t version_;
+  std::span<const micro_batch> micro_batches_;
 };
 
 }  // namespace twinkle

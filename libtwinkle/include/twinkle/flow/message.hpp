@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +15,6 @@
 #include "twinkle/base/result.hpp"
 #include "twinkle/base/time.hpp"
 #include "twinkle/flow/collected.hpp"
-#include "twinkle/flow/dispatch.hpp"
 #include "twinkle/flow/payload.hpp"
 #include "twinkle/flow/route.hpp"
 #include "twinkle/observe/busy_meter.hpp"
@@ -115,6 +115,7 @@ struct task {
   std::size_t endpoint = 0;
   std::int64_t version = -1;
   payload input = {};
+  std::shared_ptr<const std::vector<micro_batch>> micro_batches = nullptr;
 };
 struct cancel {
   std::optional<route::call_id> call = std::nullopt;  ///< unset: whatever is there, for the run stops

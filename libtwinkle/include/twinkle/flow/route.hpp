@@ -11,28 +11,17 @@
 
 #include "twinkle/base/result.hpp"
 #include "twinkle/base/time.hpp"
+#include "twinkle/flow/call.hpp"
 #include "twinkle/flow/collected.hpp"
-#include "twinkle/flow/dispatch.hpp"
 #include "twinkle/flow/payload.hpp"
 
 namespace twinkle::route {
-
-/// Calls of one stage are numbered in the order in which all of its workers execute them.
-using call_id = std::uint64_t;
-
-struct call {
-  std::string endpoint;
-  dispatch how = dispatch::by_type;
-  collect result = collect::by_type;
-  small fewer = small::unset;
-  payload input = {};
-  std::optional<time_point> deadline = std::nullopt;  ///< unset: it may take for ever
-};
 
 /// What to send to one worker.
 struct delivery {
   std::size_t worker = 0;
   payload input;
+  std::shared_ptr<const std::vector<micro_batch>> micro_batches = nullptr;
 };
 
 /// The one answer of a call. If it is a fault, the workers that still work on it are to be cancelled.
@@ -87,7 +76,6 @@ class machine {
   };
 
   [[nodiscard]] flight* find(call_id id);
-  [[nodiscard]] result<std::vector<returned>> cut(const call& wanted) const;
   [[nodiscard]] outcome finish(flight& ended, result<collected> value);
 
   team workers_;

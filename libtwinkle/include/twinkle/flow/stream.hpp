@@ -28,12 +28,13 @@ struct emit_options {
 
 struct to_options {
   std::string name = {};
-  twinkle::dispatch dispatch = dispatch::by_type;
-  twinkle::collect collect = collect::by_type;
+  dispatch_rule dispatch = {};
+  collect_rule collect = {};
   twinkle::small small = small::unset;
   std::optional<std::size_t> credits = std::nullopt;        ///< rows on the edge; unset: two batches of the producer
   std::optional<std::size_t> max_staleness = std::nullopt;  ///< versions that a row may be old when it is trained
   std::optional<std::size_t> expands = std::nullopt;        ///< rows that the endpoint returns for one
+  std::optional<micro_batch_rule> micro_batches = std::nullopt;  ///< planned for each call, the same number everywhere
   duration deadline = std::chrono::minutes(10);             ///< of one call
 };
 
@@ -207,6 +208,8 @@ auto stream::to(const stage<Worker>& target, Member member, const to_options& op
   spec.how = options.dispatch;
   spec.result = options.collect;
   spec.fewer = options.small;
+  if (options.micro_batches)
+    spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
   spec.deadline = options.deadline;
   const std::size_t endpoint = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
   plan_->edges.push_back({from_, {target.ordinal(), endpoint}, regroups_, grouped_, options.credits,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "twinkle/base/time.hpp"
+#include "twinkle/flow/collected.hpp"
+#include "twinkle/flow/rules.hpp"
+
+namespace twinkle {
+
+/// How the results of the workers become one: a kind of collect, or a function of all results, in worker order.
+struct collect_rule {
+  using function = std::function<result<collected>(const route::team&, std::span<const route::returned>)>;
+
+  collect kind = collect::by_type;
+  std::shared_ptr<const function> how = nullptr;
+
+  collect_rule() = default;
+  collect_rule(collect of) : kind(of) {}
+  explicit collect_rule(function by) : kind(collect::function), how(std::make_shared<const function>(std::move(by))) {}
+};
+
+[[nodiscard]] inline collect_rule results_by(collect_rule::function by) { return collect_rule{std::move(by)}; }
+
+namespace route {
+
+/// Calls of one stage are numbered in the order in which all of its workers execute them.
+using call_id = std::uint64_t;
+
+struct call {
+  std::string endpoint;
+  dispatch_rule how = {};
+  collect_rule result = {};
+  small fewer = small::unset;
+  payload input = {};
+  std::optional<time_point> deadline = std::nullopt;             ///< unset: it may take for ever
+  std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
+};
+
+}  // namespace route
+}  // namespace twinkle

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/flow/rules.hpp"
+
+#include <string>
+
+#include "twinkle/base/error.hpp"
+
+namespace twinkle {
+namespace {
+
+template <class T>
+row_costs costs_in(column<T> key) {
+  return [key](const batch& rows) {
+    std::vector<std::uint64_t> costs;
+    if (rows.empty())
+      return costs;
+    for (const T cost : rows[key]) {
+      if (cost < 0)
+        throw error("column '" + std::string(key.name) + "': row " + std::to_string(costs.size()) + " costs " +
+                    std::to_string(cost) + "; a cost is 0 or more");
+      costs.push_back(static_cast<std::uint64_t>(cost));
+    }
+    return costs;
+  };
+}
+
+}  // namespace
+
+row_costs costs_of(column<std::int64_t> key) { return costs_in(key); }
+row_costs costs_of(column<std::int32_t> key) { return costs_in(key); }
+
+row_costs costs_of(text key) {
+  return [key](const batch& rows) {
+    std::vector<std::uint64_t> costs;
+    if (rows.empty())
+      return costs;
+    const text_view view = rows[key];
+    for (std::size_t row = 0; row < view.rows(); ++row)
+      costs.push_back(view[row].size());
+    return costs;
+  };
+}
+
+}  // namespace twinkle
