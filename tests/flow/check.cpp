@@ -44,7 +44,7 @@ TEST_CASE("problems of all kinds are reported at once") {
         texts{"two stages are named 'model'; give each its own name",
               "option --steps is declared twice",
               "stage 'model': its mesh dp 3 has 3 ranks, but device group 'training' has 2",
-              "stage 'model' is fed by nobody; let a stream or a publication go to it, or take it away",
+              "stage 'model' is fed by nobody; let a stream, a publication or a call go to it, or take it away",
               "prompts.next -> sampler.sample: 0 credits let nothing through; give at least 1",
               "stop_after(0) would end before the first step"});
 }

@@ -98,7 +98,8 @@ class driven {
       case role::source: return plain(plan_.emits_rows);
       case role::state: return twinkle::weights{};
       case role::load: return {};
-      case role::work: break;
+      case role::work:
+      case role::called: break;
     }
     if (!plan_.endpoints[task.endpoint].target.returns_batch)
       return twinkle::metrics{}.sum("rows", static_cast<double>(rows_of(task.input).rows()));

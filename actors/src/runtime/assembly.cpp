@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assembly.hpp"
 
+#include "driver_role.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/flow/check.hpp"
 
@@ -17,6 +18,7 @@ session_machine make_session(const blueprint& plan, const place::layout& placed,
   }
   session_machine::limits bounds;
   bounds.steps = plan.stop_after ? plan.stop_after->steps : 0;
+  bounds.driven = plan.driver != nullptr;
   bounds.stop_patience = options.stop_patience;
   return {plan.name, std::move(stages), bounds, listener};
 }
@@ -29,11 +31,13 @@ void spawn_stage(const stage_plan& stage, const assembly_options& options, const
   world.life.spawn(router, std::make_unique<router_role>(stage_machine{stage, options.collector}, router, world));
 }
 
-void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,
+void spawn_all(const blueprint& plan, const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,
                session_machine& session, std::function<void()> on_done) {
   world.life.spawn(address::session(), std::make_unique<session_role>(session, world, meter, std::move(on_done)));
   for (const stage_plan& stage : placed.stages)
     spawn_stage(stage, options, world, meter);
+  if (plan.driver)
+    world.life.spawn(address::client(0), std::make_unique<driver_role>(plan.name, plan.driver, world));
 }
 
 place::layout prepare(const blueprint& plan) {

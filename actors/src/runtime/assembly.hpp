@@ -25,8 +25,8 @@ struct assembly_options {
 /// Spawns the router and the workers of one stage.
 void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, busy_meter& meter);
 
-/// Spawns the session, all routers and all workers. A build message to the session begins the run.
-void spawn_all(const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,
+/// Spawns the session, all routers and workers, and the driver. A build message to the session begins the run.
+void spawn_all(const blueprint& plan, const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,
                session_machine& session, std::function<void()> on_done);
 
 /// The checked graph on this machine. Throws `error` with all problems, a line each.

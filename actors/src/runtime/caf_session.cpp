@@ -14,7 +14,7 @@ struct session::running {
       : placed(runtime::prepare(pipeline.plan())),
         meter(pipeline.plan().stages.size()),
         machine(runtime::make_session(pipeline.plan(), placed, options, listener)) {
-    runtime::spawn_all(placed, options, world.all(), meter, machine, [this] {
+    runtime::spawn_all(pipeline.plan(), placed, options, world.all(), meter, machine, [this] {
       const std::lock_guard lock(mutex);
       done = true;
       ended.notify_all();

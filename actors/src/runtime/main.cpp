@@ -18,7 +18,7 @@
 namespace twinkle {
 namespace {
 
-struct arguments {
+struct flags {
   bool plan = false;
   std::string out;
   double stop_patience_s = 10;
@@ -31,7 +31,7 @@ std::string program_name(const char* path) {
 }
 
 // Nothing, if the arguments say to go on.
-std::optional<int> parse(int argc, char** argv, const blueprint& plan, arguments& into) {
+std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& into) {
   CLI::App app{"The pipeline '" + plan.name + "'."};
   app.require_subcommand(0, 1);
   app.add_subcommand("run", "run the pipeline (default)")->fallthrough();
@@ -64,7 +64,7 @@ int draw(const graph& pipeline) {
   return 0;
 }
 
-int run(const graph& pipeline, const arguments& given) {
+int run(const graph& pipeline, const flags& given) {
   runtime::real_signals signals;
   runtime::real_files files;
   std::vector<std::string> names;
@@ -94,7 +94,7 @@ int main(int argc, char** argv, const std::function<void(graph&)>& build) {
   try {
     graph declared{name};
     build(declared);
-    arguments given;
+    flags given;
     if (const auto code = parse(argc, argv, declared.plan(), given))
       return *code;
     graph pipeline{name, given.options};

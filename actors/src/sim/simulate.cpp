@@ -37,7 +37,7 @@ outcome simulate(const graph& pipeline, const options& how) {
   world here{chooser};
   recorder listener{seen, here};
   session_machine session = runtime::make_session(plan, placed, assembly, listener);
-  runtime::spawn_all(placed, assembly, here.all(), meter, session, nullptr);
+  runtime::spawn_all(plan, placed, assembly, here.all(), meter, session, nullptr);
   here.post(address::session(), address::session(), msg::build{});
   if (how.interrupt)
     here.at(*how.interrupt, [&] { here.post(address::session(), address::session(), msg::interrupt{}); });

@@ -96,8 +96,13 @@ class checker {
           return std::any_of(each.subscribers.begin(), each.subscribers.end(),
                              [&](const blueprint::subscription& to) { return to.to.stage == at; });
         });
-    if (!source && !fed && !subscribed)
-      problem(quoted(stage.name) + " is fed by nobody; let a stream or a publication go to it, or take it away");
+    const bool called = std::any_of(stage.endpoints.begin(), stage.endpoints.end(),
+                                    [](const auto& each) { return each.kind == blueprint::role::called; });
+    if (!source && !fed && !subscribed && !called)
+      problem(quoted(stage.name) +
+              " is fed by nobody; let a stream, a publication or a call go to it, or take it away");
+    if (called && !plan_.driver)
+      problem(quoted(stage.name) + " has an endpoint for calls, but nobody calls; give the graph a driver");
     if (source && fed)
       problem(quoted(stage.name) + " is a source and is also fed by a stream");
     if (source && problems(stage.group).empty() && worker_count(stage) != 1)
@@ -217,7 +222,7 @@ class checker {
   void check_end() {
     if (plan_.stop_after && plan_.stop_after->steps == 0)
       problem("stop_after(0) would end before the first step");
-    if (plan_.stop_after)
+    if (plan_.stop_after || plan_.driver)
       return;
     bool ends = false;
     bool source = false;

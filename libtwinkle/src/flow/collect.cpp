@@ -51,7 +51,7 @@ result<collected> join_rows(const team& workers, const call& of, std::span<const
   std::vector<batch> parts;
   for (const returned* each : kept) {
     const auto* value = std::get_if<batch>(&each->value);
-    const auto* given = std::get_if<batch>(&each->given);
+    const batch* given = rows_in(each->given);
     if (value == nullptr || given == nullptr)
       return at(workers, *each, of.endpoint, "it returned no batch, and collect concat needs one");
     auto rows = rows_by_parent(*given, *value);
@@ -66,7 +66,7 @@ result<collected> join_rows(const team& workers, const call& of, std::span<const
     if (picked) {
       if (auto twice = find_shared_row(workers, kept, parts))
         return fault{workers.stage, of.endpoint, std::nullopt, std::move(*twice)};
-      auto ordered = in_input_order(std::get<batch>(of.input), kept, joined);
+      auto ordered = in_input_order(*rows_in(of.input), kept, joined);
       if (!ordered)
         return fault{workers.stage, of.endpoint, std::nullopt, ordered.failure().cause};
       joined = std::move(ordered).value();
@@ -80,7 +80,7 @@ result<collected> join_rows(const team& workers, const call& of, std::span<const
 double real_rows(const returned& part) {
   if (part.padding)
     return 0;
-  const auto* rows = std::get_if<batch>(&part.given);
+  const batch* rows = rows_in(part.given);
   if (rows == nullptr)
     return 1;
   if (!rows->identified())

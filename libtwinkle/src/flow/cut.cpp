@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,11 @@ fault refusal(const team& workers, const call& wanted, std::string cause) {
   return {workers.stage, wanted.endpoint, std::nullopt, std::move(cause)};
 }
 
+bool same_rows(const batch& a, const batch& b) {
+  return std::equal(a.tags().begin(), a.tags().end(), b.tags().begin(), b.tags().end(),
+                    [](const row_tag& left, const row_tag& right) { return left.id == right.id; });
+}
+
 bool sliced(dispatch kind) {
   return kind == dispatch::slice_dp || kind == dispatch::slice || kind == dispatch::balanced ||
          kind == dispatch::function;
@@ -34,7 +40,7 @@ std::vector<bool> replicas_of_ranks(const team& workers) {
 
 // Of a batch that all get, the first worker's result counts; of anything else, one for each data rank.
 std::vector<returned> whole(const team& workers, const call& wanted) {
-  const auto* rows = std::get_if<batch>(&wanted.input);
+  const batch* rows = rows_in(wanted.input);
   const std::size_t count = wanted.how.kind == dispatch::first ? 1 : workers.workers();
   const std::vector<bool> replica = replicas_of_ranks(workers);
   std::vector<returned> parts;
@@ -154,7 +160,7 @@ std::vector<returned> parts_by_function(const team& workers, const call& wanted,
 void plan_micro(const team& workers, const micro_batch_rule& rule, std::vector<returned>& parts) {
   std::vector<std::vector<std::uint64_t>> costs(workers.data_ranks());
   for (const returned& part : parts)
-    costs[workers.data_rank[part.worker]] = costs_in(std::get<batch>(part.given), rule.costs);
+    costs[workers.data_rank[part.worker]] = costs_in(*rows_in(part.given), rule.costs);
   micro_batch_plan plan =
       plan_micro_batches(costs, {rule.cap, rule.at_least, workers.virtual_stages, rule.allow_dummies});
   std::vector<std::shared_ptr<const std::vector<micro_batch>>> lists;
@@ -164,11 +170,37 @@ void plan_micro(const team& workers, const micro_batch_rule& rule, std::vector<r
     part.micro_batches = lists[workers.data_rank[part.worker]];
 }
 
+// The other batches are cut as the first was.
+void cut_others(const arguments& whole, std::size_t pad_to, std::vector<returned>& parts) {
+  for (returned& part : parts)
+    part.given = arguments{{std::get<batch>(std::move(part.given))}, whole.others};
+  for (std::size_t at = 1; at < whole.batches.size(); ++at) {
+    const batch rows = pad_to > 0 ? padded(whole.batches[at], pad_to) : whole.batches[at];
+    for (returned& part : parts)
+      std::get<arguments>(part.given).batches.push_back(part.picked ? rows.take(*part.picked) : rows[part.rows]);
+  }
+}
+
+// The first two batches that are not alike.
+std::optional<std::string> find_uneven(const payload& input) {
+  const auto* several = std::get_if<arguments>(&input);
+  if (several == nullptr)
+    return std::nullopt;
+  for (const batch& each : several->batches)
+    if (each.rows() != several->batches.front().rows())
+      return "its batches have " + std::to_string(several->batches.front().rows()) + " and " +
+             std::to_string(each.rows()) + " rows; batches of one call must have the same rows";
+  for (const batch& each : several->batches)
+    if (each.identified() && several->batches.front().identified() && !same_rows(each, several->batches.front()))
+      return "its batches have the rows of different identities; batches of one call must have the same rows";
+  return std::nullopt;
+}
+
 result<std::vector<returned>> cut_rows(const team& workers, const call& wanted, dispatch kind) {
   const bool by_worker = kind == dispatch::slice;
   const std::size_t needed = by_worker ? workers.workers() : workers.data_ranks();
   const std::string who = by_worker ? " workers" : " data ranks";
-  batch rows = std::get<batch>(wanted.input);
+  batch rows = *rows_in(wanted.input);
   const std::size_t real = rows.rows();
   if (real < needed && kind != dispatch::function) {
     if (wanted.fewer == small::pad && real > 0)
@@ -182,6 +214,8 @@ result<std::vector<returned>> cut_rows(const team& workers, const call& wanted, 
   std::vector<returned> parts = kind == dispatch::balanced   ? balanced_parts(workers, wanted, rows)
                                 : kind == dispatch::function ? parts_by_function(workers, wanted, rows)
                                                              : slices(workers, rows, !by_worker);
+  if (const auto* several = std::get_if<arguments>(&wanted.input))
+    cut_others(*several, rows.rows() > real ? needed : 0, parts);
   // A padded batch has one row for each part.
   for (returned& part : parts)
     part.padding = part.rows.first >= real && !part.rows.empty();
@@ -196,7 +230,9 @@ result<std::vector<returned>> cut_rows(const team& workers, const call& wanted, 
 }  // namespace
 
 result<std::vector<returned>> cut(const team& workers, const call& wanted) {
-  const bool rows = std::holds_alternative<batch>(wanted.input);
+  const bool rows = rows_in(wanted.input) != nullptr;
+  if (auto uneven = find_uneven(wanted.input))
+    return refusal(workers, wanted, std::move(*uneven));
   dispatch kind = wanted.how.kind;
   if (kind == dispatch::by_type)
     kind = rows ? dispatch::slice_dp : dispatch::all;

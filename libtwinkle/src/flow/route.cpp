@@ -23,6 +23,9 @@ machine::flight* machine::find(call_id id) {
 machine::started machine::start(call wanted) {
   if (auto* rows = std::get_if<batch>(&wanted.input))
     *rows = rows->without_tombstones();
+  else if (auto* several = std::get_if<arguments>(&wanted.input))
+    for (batch& each : several->batches)
+      each = each.without_tombstones();
   started begun{next_++};
   auto parts = cut(workers_, wanted);
   if (!parts) {
@@ -69,7 +72,7 @@ std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<pay
       why.place = workers_.places[worker];
     if (why.endpoint.empty())
       why.endpoint = call->wanted.endpoint;
-    if (!why.rows && std::holds_alternative<batch>(part.given))
+    if (!why.rows && rows_in(part.given) != nullptr)
       why.rows = part.rows;
     return finish(*call, std::move(why));
   }
@@ -78,6 +81,13 @@ std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<pay
   if (call->answers < call->parts.size())
     return std::nullopt;
   return finish(*call, rule_(workers_, call->wanted, call->parts));
+}
+
+std::optional<outcome> machine::cancel(call_id id, fault why) {
+  flight* call = find(id);
+  if (call == nullptr)
+    return std::nullopt;
+  return finish(*call, std::move(why));
 }
 
 void machine::expect_by(call_id id, time_point deadline) {
@@ -97,7 +107,7 @@ std::vector<outcome> machine::expire(time_point now) {
     std::optional<interval> rows;
     for (std::size_t part = 0; part < call.parts.size(); ++part)
       if (!call.answered[part]) {
-        if (names.empty() && std::holds_alternative<batch>(call.parts[part].given))
+        if (names.empty() && rows_in(call.parts[part].given) != nullptr)
           rows = call.parts[part].rows;
         names.push_back(workers_.places[call.parts[part].worker]);
       }

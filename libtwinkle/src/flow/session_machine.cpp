@@ -17,7 +17,8 @@ session_machine::session_machine(std::string name, std::vector<session_stage> st
       listener_(listener),
       built_(stages_.size(), false),
       ended_(stages_.size(), false),
-      finished_(stages_.size()) {}
+      finished_(stages_.size()),
+      driver_gone_(!bounds_.driven) {}
 
 outbox session_machine::receive(const message& content, time_point now) {
   now_ = now;
@@ -40,6 +41,27 @@ void session_machine::on(const msg::built& by) {
     return;
   phase_ = phase::running;
   to_all(msg::begin{});
+  if (!driver_gone_)
+    out_.push_back({address::client(0), msg::begin{}});
+}
+
+void session_machine::on(const msg::driven& by) {
+  driver_gone_ = true;
+  if (by.why && phase_ != phase::aborting)
+    abort(*by.why);
+  else if (phase_ == phase::running)
+    stop();
+  conclude_if_over();
+}
+
+// The driver is freed from whatever it waits for, and has as long as a body has to end.
+void session_machine::end_driver(const fault& why) {
+  if (driver_gone_)
+    return;
+  if (phase_ == phase::building)
+    driver_gone_ = true;
+  else
+    out_.push_back({address::client(0), msg::cancel{std::nullopt, why}});
 }
 
 void session_machine::on(const msg::stepped& step) {
@@ -64,7 +86,7 @@ void session_machine::on(const msg::ended& by) {
   for (std::size_t stage = 0; stage < stages_.size(); ++stage)
     if (stages_[stage].flows && !ended_[stage])
       return;
-  if (phase_ == phase::running)
+  if (phase_ == phase::running && driver_gone_)
     stop();
 }
 
@@ -83,6 +105,7 @@ void session_machine::on(const msg::interrupt&) {
 
 // First what rows flow through, so that the last weights are published; then those that look at them.
 void session_machine::stop() {
+  end_driver({name_, "", std::nullopt, "the run stops"});
   phase_ = phase::stopping;
   if (!deadline_)
     deadline_ = report_.interrupted ? now_ + bounds_.stop_patience : std::optional<time_point>{};
@@ -109,21 +132,31 @@ void session_machine::stop_observers() {
 void session_machine::abort(fault why) {
   if (phase_ == phase::aborting)
     return;
+  end_driver(why);
   phase_ = phase::aborting;
   listener_.on_fault(why);
   report_.why = why;
-  deadline_ = std::nullopt;
+  deadline_ = driver_gone_ ? std::nullopt : std::optional(now_ + bounds_.stop_patience);
   to_all(msg::abort{std::move(why), bounds_.stop_patience});
 }
 
 void session_machine::on(const msg::tick&) {
-  if (!deadline_ || now_ < *deadline_ || phase_ == phase::aborting)
+  if (!deadline_ || now_ < *deadline_)
     return;
   deadline_ = std::nullopt;
+  if (phase_ == phase::aborting) {
+    driver_gone_ = true;
+    report_.abandoned.push_back(name_ + "/driver");
+    out_.push_back({address::client(0), msg::abandon{}});
+    conclude_if_over();
+    return;
+  }
   std::vector<std::string> open;
   for (std::size_t stage = 0; stage < stages_.size(); ++stage)
     if (!finished_[stage])
       open.push_back(stages_[stage].name);
+  if (!driver_gone_)
+    open.push_back("the driver");
   abort({name_, "", std::nullopt,
          "the run was asked to stop, and " + list(open) + " did not end within " + to_string(bounds_.stop_patience)});
 }
@@ -133,7 +166,12 @@ void session_machine::on(const msg::finished& by) {
   finished_[by.stage] = by;
   if (phase_ == phase::stopping)
     stop_observers();
-  if (std::all_of(finished_.begin(), finished_.end(), [](const auto& each) { return each.has_value(); }))
+  conclude_if_over();
+}
+
+void session_machine::conclude_if_over() {
+  if (!done_ && driver_gone_ &&
+      std::all_of(finished_.begin(), finished_.end(), [](const auto& each) { return each.has_value(); }))
     conclude();
 }
 

@@ -7,6 +7,10 @@
 
 namespace twinkle {
 
+route::call stage_machine::call_of(const blueprint::endpoint_spec& spec, payload input) {
+  return {spec.name, spec.how, spec.result, spec.fewer, std::move(input), std::nullopt, spec.micro_batches};
+}
+
 std::size_t stage_machine::data_under_way() const {
   return static_cast<std::size_t>(
       std::count_if(under_way_.begin(), under_way_.end(),
@@ -21,11 +25,8 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
   else if (std::holds_alternative<destroy_call>(why))
     what = msg::task::kind::destroy;
   const bool runs = what == msg::task::kind::run;
-  if (!how) {
-    const blueprint::endpoint_spec& spec = plan_.endpoints[endpoint];
-    how = route::call{spec.name, spec.how, spec.result, spec.fewer, std::move(input), std::nullopt,
-                      spec.micro_batches};
-  }
+  if (!how)
+    how = call_of(plan_.endpoints[endpoint], std::move(input));
   under_way added{0, endpoint, std::move(why)};
   if (!how->deadline)
     added.patience = runs ? plan_.endpoints[endpoint].deadline : duration(std::chrono::minutes(10));
@@ -48,12 +49,26 @@ void stage_machine::start_clock() {
     calls_.expect_by(running->call, now_ + *std::exchange(running->patience, std::nullopt));
 }
 
+batch stage_machine::new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) const {
+  if (rows.identified() || rows.empty())
+    return rows;
+  std::vector<row_tag> tags(rows.rows());
+  for (row_tag& tag : tags)
+    tag.id = {source, 0, sequence++, {}};
+  return rows.with_tags(std::move(tags));
+}
+
 void stage_machine::settle(route::outcome outcome) {
   const auto found = std::find_if(under_way_.begin(), under_way_.end(),
                                   [&](const under_way& call) { return call.call == outcome.call; });
   ensure(found != under_way_.end(), "an outcome belongs to a call that is under way");
   if (auto* client = std::get_if<client_call>(&found->why)) {
-    send(client->client, msg::answer{client->id, outcome.value});
+    if (client->emits && outcome.value) {
+      const auto* one = std::get_if<payload>(&outcome.value.value());
+      if (const auto* rows = one == nullptr ? nullptr : std::get_if<batch>(one))
+        outcome.value = collected{payload{new_rows(*rows, static_cast<std::uint32_t>(plan_.ordinal), sequence_)}};
+    }
+    clients_.settle({client->client, client->id}, outcome.value, out_);
     under_way_.erase(found);
   } else if (outcome.value) {
     finish(*found, std::move(outcome.value).value());
@@ -202,6 +217,7 @@ void stage_machine::on(const msg::stop& order) {
     return;
   await_version_ = order.await_version;
   phase_ = phase::stopping;
+  clients_.give_up({plan_.team.stage, "", std::nullopt, "the run stops"}, out_);
 }
 
 std::string stage_machine::name_of(const under_way& call) const {
@@ -223,6 +239,9 @@ void stage_machine::on(const msg::abort& order) {
   for (const under_way& call : under_way_)
     if (const auto* data = std::get_if<data_call>(&call.why))
       account_.held += data->rows + data->tombstones.size();
+    else if (const auto* client = std::get_if<client_call>(&call.why))
+      clients_.settle({client->client, client->id}, order.why, out_);
+  clients_.give_up(order.why, out_);
   calls_.forget();
   under_way_.clear();
   for (std::size_t worker = 0; worker < plan_.team.workers(); ++worker)

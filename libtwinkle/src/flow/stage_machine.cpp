@@ -14,6 +14,11 @@ namespace {
 // One call runs, and the next one lies ready at the workers.
 constexpr std::size_t calls_ahead = 2;
 
+// Rows that a client gave without identities are of a source of their own.
+constexpr std::uint32_t client_source = std::uint32_t{1} << 31;
+
+constexpr const char* closed_to_calls = "the stage takes no calls before it is built, or at its end";
+
 std::vector<std::unique_ptr<regrouper>> make_regroups(const stage_plan::in& in) {
   std::vector<std::unique_ptr<regrouper>> made;
   for (const blueprint::regroup& each : in.regroups)
@@ -100,13 +105,36 @@ void stage_machine::on(const msg::tick&) {
     settle(std::move(expired));
 }
 
-void stage_machine::on(const msg::call& wanted) {
-  if (phase_ != phase::built && phase_ != phase::running) {
-    send(wanted.client, msg::answer{wanted.id, fault{plan_.team.stage, wanted.how.endpoint, std::nullopt,
-                                                     "the stage takes no calls before it is built, or at its end"}});
+void stage_machine::on(msg::call&& wanted) {
+  const client_calls::key key{wanted.client, wanted.id};
+  if (wanted.how.endpoint.empty() && wanted.endpoint < plan_.endpoints.size())
+    wanted.how = call_of(plan_.endpoints[wanted.endpoint], std::move(wanted.how.input));
+  const std::string name = wanted.how.endpoint;
+  clients_.add(std::move(wanted));
+  if (phase_ != phase::built && phase_ != phase::running)
+    clients_.withdraw(key, {plan_.team.stage, name, std::nullopt, closed_to_calls}, out_);
+}
+
+void stage_machine::on(const msg::call_off& what) {
+  const fault why{plan_.team.stage, "", std::nullopt, "the call was cancelled"};
+  if (clients_.withdraw({what.client, what.id}, why, out_))
     return;
+  for (const under_way& each : under_way_)
+    if (const auto* client = std::get_if<client_call>(&each.why); client && client->id == what.id && client->client == what.client) {
+      if (auto cancelled = calls_.cancel(each.call, why))
+        settle(std::move(*cancelled));
+      return;
+    }
+}
+
+void stage_machine::start_client_calls() {
+  while (auto wanted = clients_.next(out_)) {
+    const bool emits = rows_in(wanted->how.input) == nullptr;
+    auto* several = std::get_if<arguments>(&wanted->how.input);
+    if (auto* rows = several != nullptr && !emits ? &several->batches.front() : std::get_if<batch>(&wanted->how.input))
+      *rows = new_rows(*rows, client_source + static_cast<std::uint32_t>(plan_.ordinal), called_rows_);
+    start(client_call{wanted->id, wanted->client, emits}, wanted->endpoint, {}, version(), std::move(wanted->how));
   }
-  start(client_call{wanted.id, wanted.client}, wanted.endpoint, wanted.how.input, version(), wanted.how);
 }
 
 template <class Other>
@@ -143,6 +171,8 @@ bool stage_machine::open_for(std::size_t endpoint, std::size_t expected) const {
 }
 
 void stage_machine::advance() {
+  if (phase_ == phase::built || phase_ == phase::running)
+    start_client_calls();
   if (phase_ == phase::running) {
     bool moved = true;
     while (moved && phase_ == phase::running) {

@@ -19,10 +19,11 @@
 namespace twinkle {
 
 class context;
+class caller;
 
 /// A graph as data: what check, plan, place, run and simulate read. Stages and endpoints are named by their ordinals.
 struct blueprint {
-  enum class role : std::uint8_t { source, work, state, load };
+  enum class role : std::uint8_t { source, work, state, load, called };
 
   struct endpoint_spec {
     std::string name;  ///< given, or "file.cpp:12" of the declaring call
@@ -100,6 +101,7 @@ struct blueprint {
   std::vector<publication> publications = {};
   std::optional<stop> stop_after = std::nullopt;
   std::vector<option> options = {};
+  std::function<void(caller&)> driver = nullptr;  ///< calls endpoints; the run ends with it
   std::vector<std::string> problems = {};  ///< found while building
 
   [[nodiscard]] std::string name_of(port at) const {

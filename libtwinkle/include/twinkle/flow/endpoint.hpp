@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <any>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <typeindex>
 #include <utility>
@@ -14,6 +16,7 @@
 
 #include "twinkle/base/result.hpp"
 #include "twinkle/flow/payload.hpp"
+#include "twinkle/flow/wireable.hpp"
 
 namespace twinkle {
 
@@ -40,6 +43,32 @@ concept endpoint_of =
 template <class T, class... Options>
 concept one_of = (std::same_as<T, Options> || ...);
 
+/// What a member function that takes context& first is called with, and returns.
+template <class Member>
+struct signature {};
+template <class R, class Worker, class... Args>
+struct signature<R (Worker::*)(context&, Args...)> {
+  using value = typename unwrapped<std::remove_cvref_t<R>>::type;
+  using inputs = std::tuple<std::decay_t<Args>...>;
+  using call = value(std::decay_t<Args>...);
+};
+template <class R, class Worker, class... Args>
+struct signature<R (Worker::*)(context&, Args...) const> : signature<R (Worker::*)(context&, Args...)> {};
+template <class R, class Worker, class... Args>
+struct signature<R (Worker::*)(context&, Args...) noexcept> : signature<R (Worker::*)(context&, Args...)> {};
+template <class R, class Worker, class... Args>
+struct signature<R (Worker::*)(context&, Args...) const noexcept> : signature<R (Worker::*)(context&, Args...)> {};
+
+template <class Member, class Worker>
+struct member_of_worker : std::false_type {};
+template <class Function, class Owner, class Worker>
+struct member_of_worker<Function Owner::*, Worker> : std::is_base_of<Owner, Worker> {};
+
+template <class T>
+inline constexpr bool may_travel = wireable<T> || std::is_void_v<T>;
+template <class... Args>
+inline constexpr bool may_travel<std::tuple<Args...>> = (wireable<Args> && ...);
+
 }  // namespace detail
 
 /// `std::optional<batch>(context&)`: the next rows, or nothing when there are no more.
@@ -61,6 +90,13 @@ concept state_endpoint =
 template <class Member, class Worker>
 concept load_endpoint = detail::endpoint_of<Member, Worker, weights> &&
                         detail::one_of<detail::returned<Member, Worker, weights>, metrics, void>;
+
+/// `T(context&, Args…)`, T and Args wireable: what calls may name.
+template <class Member, class Worker>
+concept callable_endpoint = std::is_member_function_pointer_v<Member> && requires {
+  typename detail::signature<Member>::value;
+} && detail::member_of_worker<Member, Worker>::value && detail::may_travel<typename detail::signature<Member>::value> &&
+    detail::may_travel<typename detail::signature<Member>::inputs>;
 
 /// A member function of a worker with its type erased.
 struct endpoint {
@@ -97,6 +133,57 @@ template <class T>
 template <class T>
 [[nodiscard]] result<payload> to_payload(result<T> value) {
   return value ? to_payload(std::move(value).value()) : result<payload>{value.failure()};
+}
+
+template <class T>
+[[nodiscard]] result<payload> any_to_payload(T returned) {
+  if constexpr (one_of<T, batch, metrics, weights>)
+    return payload{std::move(returned)};
+  else
+    return payload{value{std::any{std::move(returned)}}};
+}
+template <class T>
+[[nodiscard]] result<payload> any_to_payload(result<T> returned) {
+  return returned ? any_to_payload(std::move(returned).value()) : result<payload>{returned.failure()};
+}
+
+/// An endpoint for calls. One that takes a batch alone gets it bare, as streams give it.
+template <class Worker, class Member>
+[[nodiscard]] endpoint erase_call(Member member) {
+  using called = signature<Member>;
+  endpoint made;
+  made.member = key_of(member);
+  made.returns_batch = std::same_as<typename called::value, batch>;
+  made.returns_metrics = std::same_as<typename called::value, metrics>;
+  made.invoke = [member](void* object, context& ctx, payload input) -> result<payload> {
+    Worker& worker = *static_cast<Worker*>(object);
+    const auto with = [&](auto&&... args) -> result<payload> {
+      if constexpr (std::is_void_v<typename called::value>) {
+        std::invoke(member, worker, ctx, std::forward<decltype(args)>(args)...);
+        return payload{};
+      } else {
+        return any_to_payload(std::invoke(member, worker, ctx, std::forward<decltype(args)>(args)...));
+      }
+    };
+    if constexpr (std::same_as<typename called::inputs, std::tuple<batch>>) {
+      return with(std::get<batch>(std::move(input)));
+    } else {
+      auto& given = std::get<arguments>(input);
+      auto values = std::any_cast<typename called::inputs>(std::move(given.others));
+      std::size_t next = 0;
+      return std::apply(
+          [&](auto&... each) {
+            [[maybe_unused]] const auto fill = [&](auto& argument) {
+              if constexpr (std::same_as<std::decay_t<decltype(argument)>, batch>)
+                argument = std::move(given.batches[next++]);
+            };
+            (fill(each), ...);
+            return with(std::move(each)...);
+          },
+          values);
+    }
+  };
+  return made;
 }
 
 /// Input is batch, weights, or nothing.

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <functional>
 #include <map>
 #include <memory>
 #include <source_location>
@@ -47,6 +48,10 @@ class graph {
     plan_->stages.push_back(std::move(made));
     return stage<Worker>{plan_, plan_->stages.size() - 1};
   }
+
+  /// A function that calls endpoints, in place of streams or beside them: it begins when all workers are built, may
+  /// block, and the run ends when it returns. What it throws ends the run with a fault.
+  void drive(std::function<void(caller&)> driver) { plan_->driver = std::move(driver); }
 
   /// An option of the program, which becomes the flag --name. Returns what was given, or `otherwise`. Throws `error`
   /// naming the flag if the text is no such value.

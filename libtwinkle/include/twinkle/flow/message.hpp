@@ -145,16 +145,52 @@ struct published {
   weights value;
 };
 
-// Between a client and a router.
+// Between a client and a router. A call's id is its client's own.
 struct call {
-  std::uint64_t id = 0;  ///< the client's own
+  /// A batch of its input that is the outcome of another call.
+  struct awaited {
+    std::size_t position = 0;  ///< among the batches
+    std::size_t stage = 0;     ///< whose router has it
+    std::uint64_t id = 0;
+  };
+
+  std::uint64_t id = 0;
   address client;
   std::size_t endpoint = 0;
-  route::call how;       ///< its deadline is set by the endpoint
+  route::call how;                    ///< its deadline is set by the endpoint
+  std::vector<awaited> awaits = {};
+  bool kept = false;                  ///< the outcome waits to be claimed; else it is answered to the client
+};
+/// Sends the outcome of a kept call to the client, or as a batch to the call of another stage.
+struct claim {
+  std::uint64_t id = 0;
+  address client;
+  std::optional<address> router = std::nullopt;
+  std::uint64_t by = 0;               ///< the call that it is for
+  std::size_t position = 0;
+};
+struct claimed {
+  std::uint64_t by = 0;
+  address client;
+  std::size_t position = 0;
+  result<collected> value;
+};
+struct forget {
+  std::uint64_t id = 0;
+  address client;
+};
+struct call_off {
+  std::uint64_t id = 0;
+  address client;
 };
 struct answer {
   std::uint64_t id = 0;
   result<collected> value;
+};
+
+// From the driver to the session.
+struct driven {
+  std::optional<fault> why = std::nullopt;
 };
 
 // To oneself: a timer fired.
@@ -168,7 +204,8 @@ struct interrupt {};
 using message =
     std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest,
                  msg::failed, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::rows, msg::credit,
-                 msg::end, msg::published, msg::call, msg::answer, msg::tick, msg::interrupt>;
+                 msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
+                 msg::tick, msg::interrupt>;
 
 struct envelope {
   address to;

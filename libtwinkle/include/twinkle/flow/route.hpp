@@ -54,6 +54,9 @@ class machine {
   [[nodiscard]] std::vector<outcome> expire(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
+  /// Ends a call with a fault, as if a worker had failed; nothing if it is not in flight.
+  [[nodiscard]] std::optional<outcome> cancel(call_id call, fault why);
+
   /// Forgets all calls in flight, which get no outcome.
   void forget() { calls_.clear(); }
 

@@ -23,6 +23,7 @@ class session_machine {
  public:
   struct limits {
     std::size_t steps = 0;                         ///< 0: until the sources end
+    bool driven = false;                           ///< until the driver returns
     duration stop_patience = std::chrono::seconds(10);
   };
 
@@ -49,12 +50,15 @@ class session_machine {
   void on(const msg::finished&);
   void on(const msg::tick&);
   void on(const msg::interrupt&);
+  void on(const msg::driven&);
   template <class Other>
   void on(const Other&);
 
   void stop();
   void stop_observers();
   void abort(fault why);
+  void end_driver(const fault& why);
+  void conclude_if_over();
   void conclude();
   void to_all(const message& content);
 
@@ -67,6 +71,7 @@ class session_machine {
   std::vector<bool> ended_;
   std::vector<std::optional<msg::finished>> finished_;
   bool observers_stopped_ = false;
+  bool driver_gone_ = true;
   bool done_ = false;
   std::optional<time_point> deadline_;
   run_report report_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "twinkle/flow/admission.hpp"
+#include "twinkle/flow/client_calls.hpp"
 #include "twinkle/flow/edge_ends.hpp"
 #include "twinkle/flow/message.hpp"
 #include "twinkle/flow/route.hpp"
@@ -51,6 +52,7 @@ class stage_machine {
   struct client_call {
     std::uint64_t id = 0;
     address client;
+    bool emits = false;  // no rows went in: those that come out are new
   };
   using purpose =
       std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, client_call>;
@@ -89,7 +91,11 @@ class stage_machine {
   void on(const msg::stop&);
   void on(const msg::abort&);
   void on(const msg::tick&);
-  void on(const msg::call&);
+  void on(msg::call&& wanted);
+  void on(const msg::claim& by) { clients_.claim(by, out_); }
+  void on(msg::claimed&& outcome) { clients_.arrived(std::move(outcome)); }
+  void on(const msg::forget& what) { clients_.forget(what); }
+  void on(const msg::call_off& what);
   template <class Other>
   void on(const Other&);  // a message that no router gets
 
@@ -98,6 +104,7 @@ class stage_machine {
   bool start_loads();
   bool start_source();
   bool start_data(std::size_t input);
+  void start_client_calls();
   void start_states(std::size_t endpoint);
   void end_stream();
   void advance_stop();
@@ -106,6 +113,7 @@ class stage_machine {
   void close(std::optional<duration> patience);
 
   // calls
+  [[nodiscard]] static route::call call_of(const blueprint::endpoint_spec& spec, payload input);
   void start(purpose why, std::size_t endpoint, payload input, std::int64_t version,
              std::optional<route::call> how = std::nullopt);
   void start_clock();
@@ -114,6 +122,7 @@ class stage_machine {
   void release_data();
   void deliver(under_way& call);
   void emit(std::size_t endpoint, const batch& rows);
+  [[nodiscard]] batch new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) const;
   void publish(series& of, std::int64_t version, const weights& value);
   void report_gone(std::vector<std::string> abandoned);
   void fail(fault why);
@@ -139,7 +148,9 @@ class stage_machine {
   std::vector<subscription> subscriptions_;
   std::vector<series> series_;
   std::deque<under_way> under_way_;  // in order of calls
+  client_calls clients_;
   std::uint64_t sequence_ = 0;       // of the next row that the source emits
+  std::uint64_t called_rows_ = 0;    // that clients gave without identities
   std::size_t steps_started_ = 0;
   std::size_t steps_ended_ = 0;
   bool exhausted_ = false;           // the source

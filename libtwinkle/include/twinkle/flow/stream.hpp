@@ -38,6 +38,21 @@ struct to_options {
   duration deadline = std::chrono::minutes(10);             ///< of one call
 };
 
+struct call_options {
+  std::string name = {};
+  dispatch_rule dispatch = {};
+  collect_rule collect = {};
+  twinkle::small small = small::unset;
+  std::optional<micro_batch_rule> micro_batches = std::nullopt;
+  duration deadline = std::chrono::minutes(10);
+};
+
+/// An endpoint that calls may name: what stage::endpoint returns.
+template <class Signature>
+struct callable {
+  blueprint::port at;
+};
+
 struct load_options {
   std::string name = {};
   std::size_t every = 1;  ///< each n-th version; the first and the last always
@@ -156,6 +171,26 @@ class stage {
     if (options.rows > 0)
       plan_->stages[ordinal_].emits.rows = options.rows;
     return {plan_, {ordinal_, detail::declare(*plan_, ordinal_, std::move(spec), where)}, false};
+  }
+
+  /// Declares an endpoint for calls; see graph::drive.
+  template <class Member>
+  [[nodiscard]] auto endpoint(Member member, const call_options& options = {},
+                              const std::source_location& where = std::source_location::current()) const {
+    static_assert(callable_endpoint<Member, Worker>,
+                  "twinkle: what calls name must be T(context&, Args...) of the worker, T and Args wireable (concept "
+                  "twinkle::callable_endpoint)");
+    if constexpr (callable_endpoint<Member, Worker>) {
+      blueprint::endpoint_spec spec{options.name, blueprint::role::called, detail::erase_call<Worker>(member)};
+      spec.how = options.dispatch;
+      spec.result = options.collect;
+      spec.fewer = options.small;
+      if (options.micro_batches)
+        spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
+      spec.deadline = options.deadline;
+      return callable<typename detail::signature<Member>::call>{
+          {ordinal_, detail::declare(*plan_, ordinal_, std::move(spec), where)}};
+    }
   }
 
   struct publish_options {
