@@ -244,3 +244,17 @@ TEST_CASE("no line breaks the reader, whatever is in it") {
   }
   CHECK(read > 1000);
 }
+
+TEST_CASE("a reader that refuses fractions keeps the types of the first line") {
+  jsonl_reader reader(jsonl_reader::fractions::refuse);
+  reader.add(R"({"x": 1, "y": 0.5, "z": [1]})", 1);
+  reader.add(R"({"x": 2, "y": 1, "z": []})", 2);
+  CHECK_THROWS_WITH_AS(reader.add(R"({"x": 0.5, "y": 1, "z": [1]})", 7),
+                       "line 7: field 'x' is a number with a fraction, but a whole number in line 1; lines are read "
+                       "apart here, so let that one have a fraction (1.0)",
+                       twinkle::error);
+  CHECK_THROWS_AS(reader.add(R"({"x": 1, "y": 1, "z": [0.5]})", 8), twinkle::error);
+  CHECK(reader.rows() == 2);
+  CHECK(reader.read()[column<std::int64_t>{"x"}][1] == 2);
+  CHECK(reader.read()[column<double>{"y"}][1] == 1);
+}

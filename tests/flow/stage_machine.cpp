@@ -212,6 +212,14 @@ TEST_CASE("a source numbers its rows, stops at a full edge, and says once that i
   CHECK(prompts.all<msg::end>().size() == 1);
 }
 
+TEST_CASE("the sequences of a source that goes on from an earlier run start behind the rows of that run") {
+  driven prompts = stage_of(prompts_at, {.emits = {8, 8, true, 14}});
+  prompts.start();
+  prompts.answer_all();
+  CHECK(names_of(prompts.all<msg::rows>()[0].value).front() == "0:14");
+  CHECK(names_of(prompts.all<msg::rows>()[1].value).back() == "0:29");
+}
+
 TEST_CASE("the end passes on only behind the last rows, which may fill a batch in part") {
   driven model = stage_of(model_at);
   model.start();

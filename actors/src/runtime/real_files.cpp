@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "real_files.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -25,27 +28,44 @@ void write(const std::string& path, std::string_view content, const char* mode) 
     refuse(path, "write");
 }
 
-void make_folder(const std::string& path) {
+// Until it would outlive a power cut; of a folder: the names in it.
+void keep(const std::string& path, int flags) {
+  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
+  if (file < 0)
+    refuse(path, "open");
+  // Some file systems know no fsync of folders.
+  const bool kept = ::fsync(file) == 0 || (errno == EINVAL && (flags & O_DIRECTORY) != 0);
+  const int why = errno;
+  ::close(file);
+  errno = why;
+  if (!kept)
+    refuse(path, "write");
+}
+
+std::string make_folder(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code wrong;
   if (!folder.empty())
     std::filesystem::create_directories(folder, wrong);
   if (wrong)
     throw error("cannot make the folder '" + folder.string() + "': " + wrong.message());
+  return folder.empty() ? "." : folder.string();
 }
 
 }  // namespace
 
 void real_files::replace(const std::string& path, std::string_view content) {
-  make_folder(path);
+  const std::string folder = make_folder(path);
   const std::string next = path + ".new";
   write(next, content, "wb");
+  keep(next, O_RDONLY);
   if (std::rename(next.c_str(), path.c_str()) != 0)
     refuse(path, "replace");
+  keep(folder, O_RDONLY | O_DIRECTORY);
 }
 
 void real_files::append(const std::string& path, std::string_view content) {
-  make_folder(path);
+  static_cast<void>(make_folder(path));
   write(path, content, "ab");
 }
 

@@ -18,7 +18,7 @@ using data::kind_of;
 namespace {
 
 using wholes = std::vector<std::int64_t>;
-using fractions = std::vector<double>;
+using fractional = std::vector<double>;
 
 struct field {
   std::string name;
@@ -27,7 +27,7 @@ struct field {
 
 bool widens(const json_value& value, const json_value& to) {
   return (std::holds_alternative<std::int64_t>(value) && std::holds_alternative<double>(to)) ||
-         (std::holds_alternative<wholes>(value) && std::holds_alternative<fractions>(to));
+         (std::holds_alternative<wholes>(value) && std::holds_alternative<fractional>(to));
 }
 
 json_value widened(const json_value& value) {
@@ -36,15 +36,16 @@ json_value widened(const json_value& value) {
   return data::widened(std::get<wholes>(value));
 }
 
-void check_kind(const field& column, const json_value& value, std::size_t first_line) {
+void check_kind(const field& column, const json_value& value, std::size_t first_line, jsonl_reader::fractions how) {
   const json_value& like = column.values.front();
   if (widens(value, like))
     (void)widened(value);
-  else if (widens(like, value))
+  else if (widens(like, value) && how == jsonl_reader::fractions::widen)
     std::for_each(column.values.begin(), column.values.end(), [](const json_value& each) { (void)widened(each); });
   else if (value.index() != like.index())
     throw error("field '" + column.name + "' is " + std::string(kind_of(value)) + ", but " +
-                std::string(kind_of(like)) + " in line " + std::to_string(first_line));
+                std::string(kind_of(like)) + " in line " + std::to_string(first_line) +
+                (widens(like, value) ? "; lines are read apart here, so let that one have a fraction (1.0)" : ""));
 }
 
 void append(field& column, json_value value) {
@@ -57,14 +58,15 @@ void append(field& column, json_value value) {
 }
 
 // Brings the values of a line into the order of the columns.
-std::vector<json_value> in_order(const std::vector<field>& columns, json_fields row, std::size_t first_line) {
+std::vector<json_value> in_order(const std::vector<field>& columns, json_fields row, std::size_t first_line,
+                                 jsonl_reader::fractions how) {
   const std::string first = "line " + std::to_string(first_line);
   std::vector<json_value> values;
   for (const field& column : columns) {
     const auto found = std::find_if(row.begin(), row.end(), [&](const auto& each) { return each.first == column.name; });
     if (found == row.end())
       throw error("field '" + column.name + "' is missing; " + first + " has it");
-    check_kind(column, found->second, first_line);
+    check_kind(column, found->second, first_line, how);
     values.push_back(std::move(found->second));
     row.erase(found);
   }
@@ -103,6 +105,7 @@ struct jsonl_reader::state {
   std::vector<field> columns;
   std::size_t rows = 0;
   std::size_t first_line = 0;
+  fractions how = fractions::widen;
 
   void add(json_fields row, std::size_t number) {
     if (rows == 0) {
@@ -110,7 +113,7 @@ struct jsonl_reader::state {
       for (auto& [name, value] : row)
         columns.push_back({std::move(name), {std::move(value)}});
     } else {
-      std::vector<json_value> values = in_order(columns, std::move(row), first_line);
+      std::vector<json_value> values = in_order(columns, std::move(row), first_line, how);
       for (std::size_t at = 0; at < columns.size(); ++at)
         append(columns[at], std::move(values[at]));
     }
@@ -119,6 +122,7 @@ struct jsonl_reader::state {
 };
 
 jsonl_reader::jsonl_reader() : state_(std::make_unique<state>()) {}
+jsonl_reader::jsonl_reader(fractions how) : jsonl_reader() { state_->how = how; }
 jsonl_reader::~jsonl_reader() = default;
 
 bool jsonl_reader::add(std::string_view line, std::size_t number) {

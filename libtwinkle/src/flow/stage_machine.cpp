@@ -32,7 +32,7 @@ std::vector<std::unique_ptr<regrouper>> make_regroups(const stage_plan::in& in) 
 }  // namespace
 
 stage_machine::stage_machine(stage_plan plan, route::collector rule)
-    : plan_(std::move(plan)), calls_(plan_.team, std::move(rule)) {
+    : plan_(std::move(plan)), calls_(plan_.team, std::move(rule)), sequence_(plan_.emits_first) {
   for (const stage_plan::in& in : plan_.inputs)
     inlets_.emplace_back(make_regroups(in), in.buffer);
   for (const stage_plan::out& out : plan_.outputs)

@@ -126,6 +126,7 @@ layout lay_out_on(const blueprint& plan, placement where) {
     made.make = stage.make;
     made.endpoints = stage.endpoints;
     made.emits_rows = stage.emits.rows;
+    made.emits_first = stage.emits.first;
     for (std::size_t endpoint = 0; endpoint < stage.endpoints.size(); ++endpoint)
       if (stage.endpoints[endpoint].kind == blueprint::role::source)
         made.source = endpoint;

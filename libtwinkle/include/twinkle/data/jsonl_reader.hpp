@@ -22,7 +22,12 @@ class jsonl_reader {
   static constexpr std::size_t fields_max = 1024;
   static constexpr std::size_t name_bytes_max = 256;
 
+  /// What a line with a fraction does to a field that was whole in the first line.
+  enum class fractions { widen, refuse };
+
   jsonl_reader();
+  /// With `refuse`, the first line alone fixes the types of the columns, so that readers of different lines agree.
+  explicit jsonl_reader(fractions how);
   ~jsonl_reader();
   jsonl_reader(const jsonl_reader&) = delete;
   jsonl_reader& operator=(const jsonl_reader&) = delete;

@@ -57,7 +57,7 @@ class chooser_seam {
 class files_seam {
  public:
   virtual ~files_seam() = default;
-  /// The old content stays until the new one is whole.
+  /// The old content stays until the new one is whole, also through a power cut.
   virtual void replace(const std::string& path, std::string_view content) = 0;
   virtual void append(const std::string& path, std::string_view content) = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -63,6 +64,7 @@ struct stage_plan {
   std::vector<blueprint::endpoint_spec> endpoints = {};
   std::optional<std::size_t> source = std::nullopt;  ///< endpoint
   std::size_t emits_rows = 0;
+  std::uint64_t emits_first = 0;  ///< the sequence of the first row that the source emits
   std::vector<in> inputs = {};
   std::vector<out> outputs = {};
   std::vector<publication> publications = {};

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/real_files.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "twinkle/base/error.hpp"
+
+namespace {
+
+struct folder {
+  folder() { std::filesystem::create_directories(path); }
+  ~folder() { std::filesystem::remove_all(path); }
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("twinkle-files-" + std::to_string(getpid()));
+};
+
+std::string text_of(const std::string& path) {
+  std::ostringstream all;
+  all << std::ifstream(path, std::ios::binary).rdbuf();
+  return all.str();
+}
+
+}  // namespace
+
+TEST_CASE("a file is made with its folders, replaced whole, and added to") {
+  const folder in;
+  twinkle::runtime::real_files files;
+  const std::string path = (in.path / "a" / "b" / "file").string();
+  files.replace(path, "first, and longer");
+  files.replace(path, "second");
+  files.append(path, " line");
+  CHECK(text_of(path) == "second line");
+  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+}
+
+TEST_CASE("what cannot be written is refused by its path, and the old content stays") {
+  const folder in;
+  twinkle::runtime::real_files files;
+  const std::string path = (in.path / "file").string();
+  files.replace(path, "old");
+  std::filesystem::create_directories(path + ".new");  // in the way of the new one
+  CHECK_THROWS_WITH_AS(files.replace(path, "new"),
+                       ("cannot open '" + path +
+                        ".new': Is a directory; check that its folder exists and may be written")
+                           .c_str(),
+                       twinkle::error);
+  CHECK(text_of(path) == "old");
+  CHECK_THROWS_AS(files.replace(path + "/below", "x"), twinkle::error);
+}
