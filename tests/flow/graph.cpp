@@ -13,6 +13,7 @@ struct nobody final : tk::body_services {
   [[nodiscard]] tk::time_point now() const override { return {}; }
   void sleep_until(tk::time_point) override {}
   [[nodiscard]] bool stopping() const override { return false; }
+  void hand_out(const tk::batch&) override {}
   [[nodiscard]] std::shared_ptr<tk::collective_port> along(std::initializer_list<std::string_view>) override {
     return nullptr;
   }

@@ -51,7 +51,7 @@ inline twinkle::graph pipeline(const shape& of = {}) {
                   .to(samplers, &sampler::sample, of.sample)
                   .group_by(twinkle::parent, of.buffers);
   if (of.step)
-    rows = rows.rebatch(*of.step, of.buffers);
+    rows = rows.rebatch(*of.step, {.buffer = of.buffers.buffer});
   rows.to(model, &trainer::train, of.train).stop_after(of.steps);
   model.publishes(&trainer::state, {.after = &trainer::train, .name = "state"}).to(samplers, &sampler::load, of.load);
   return g;

@@ -180,3 +180,60 @@ TEST_CASE("a batch of nothing changes nothing") {
   CHECK(whole.add(batch{}).empty());
   CHECK(groups.held() + two.held() + whole.held() == 0);
 }
+
+TEST_CASE("a filter makes tombstones of the rows that it does not keep, with the reason") {
+  twinkle::filter_rows even([](const batch& rows) {
+    std::vector<bool> kept;
+    for (const std::int64_t each : numbers_of(rows))
+      kept.push_back(each % 2 == 0);
+    return kept;
+  }, "odd");
+  const auto ready = even.add(numbered(5));
+  REQUIRE(ready.size() == 1);
+  CHECK(numbers_of(ready[0]) == numbers{0, 2, 4});
+  CHECK(lost_in(ready[0]) == names{"0:1", "0:3"});
+  CHECK(ready[0].tombstones()[0].reason == "odd");
+  CHECK(count_of(ready[0]) == 5);
+  CHECK(even.held() == 0);
+}
+
+TEST_CASE("a filter that says of other rows than there are is refused") {
+  twinkle::filter_rows wrong([](const batch&) { return std::vector<bool>(2, true); }, "x");
+  CHECK_THROWS_WITH_AS((void)wrong.add(numbered(3)), "filter: the function says of 2 rows whether they are kept; there are 3",
+                       twinkle::error);
+}
+
+TEST_CASE("case K-F2: after a filter rebatch(2) ends with one real row, or goes on to the next where it refills") {
+  const batch half = numbered(2).drop(rows{1}, "rejected");
+  rebatch fewer(2, false);
+  const auto ended = fewer.add(half);
+  REQUIRE(ended.size() == 1);
+  CHECK(numbers_of(ended[0]) == numbers{0});
+  CHECK(ended[0].tombstone_count() == 1);
+
+  rebatch refilled(2, false, true);
+  CHECK(refilled.add(half).empty());
+  CHECK(refilled.held() == 2);
+  const auto whole = refilled.add(numbered(2, 2));
+  REQUIRE(whole.size() == 1);
+  CHECK(numbers_of(whole[0]) == numbers{0, 2});
+  CHECK(lost_in(whole[0]) == names{"0:1"});
+  CHECK(counts(refilled.end()) == rows{1});
+}
+
+TEST_CASE("a refilled batch of whole groups counts their real rows") {
+  rebatch refilled(4, true, true);
+  const batch groups = children(numbered(3), 2).drop(rows{0}, "bad");
+  CHECK(counts(refilled.add(groups)) == rows{4});  // three real rows: a group of two more would pass four
+  CHECK(counts(refilled.end()) == rows{2});
+}
+
+TEST_CASE("in any order groups leave as they are complete") {
+  group_by_parent groups(true);
+  const batch all = children(numbered(2), 2);
+  CHECK(groups.add(all.take(rows{0})).empty());
+  const auto ready = groups.add(all.take(rows{2, 3}));
+  REQUIRE(ready.size() == 1);
+  CHECK(names_of(ready[0]) == names{"0:1/0", "0:1/1"});
+  CHECK(groups.held() == 1);
+}

@@ -43,6 +43,14 @@ std::shared_ptr<collective_port> worker_body::along(std::initializer_list<std::s
   return std::make_shared<local_port>(*this, std::move(members));
 }
 
+void worker_body::hand_out(const batch& rows) {
+  if (!streams_)
+    return;
+  const std::size_t stage = kit_->plan.ordinal;
+  world_.post.post(address::worker(stage, place_.index), address::router(stage),
+                   msg::emitted{place_.index, call_, rows});
+}
+
 void worker_body::sleep_until(time_point when) { break_.sleep_until(world_.clock, when); }
 
 fault worker_body::failure(const msg::task& task, std::string cause) const {
@@ -86,6 +94,7 @@ result<payload> worker_body::attempt(msg::task& task) {
 void worker_body::execute(msg::task&& task) {
   const std::size_t stage = kit_->plan.ordinal;
   call_ = task.call;
+  streams_ = task.streams;
   meter_.begin(stage, now());
   msg::reply answer{place_.index, task.call, attempt(task)};
   meter_.end(stage, now());

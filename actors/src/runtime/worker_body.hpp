@@ -76,6 +76,7 @@ class worker_body final : public body_services {
   void sleep_until(time_point when) override;
   [[nodiscard]] bool stopping() const override { return break_.stopping(); }
   [[nodiscard]] std::shared_ptr<collective_port> along(std::initializer_list<std::string_view> axes) override;
+  void hand_out(const batch& rows) override;
 
  private:
   friend class local_port;
@@ -90,6 +91,7 @@ class worker_body final : public body_services {
   seams world_;
   std::shared_ptr<void> object_;
   route::call_id call_ = 0;
+  bool streams_ = false;  // what the call emits
   metered_gate gate_;
   interruption break_;
   std::map<std::vector<std::size_t>, std::size_t> meetings_;  // of the call `met_`, by members

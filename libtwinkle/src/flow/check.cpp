@@ -122,6 +122,11 @@ class checker {
       problem(where + ": .expands is 0; an endpoint that drops rows leaves tombstones instead");
     const std::size_t producer = rows_.produced(edge).value_or(1);
     for (const blueprint::regroup& each : edge.regroups) {
+      if (each.how == blueprint::regroup::kind::filter)
+        continue;
+      if (each.refill && bounds_staleness_below(edge))
+        problem(where + ": a rebatch with .refill takes as many rows as it needs, so that no staleness bound behind it "
+                        "can hold; take one of them away");
       const bool rebatches = each.how == blueprint::regroup::kind::rebatch;
       const std::size_t need = rebatches ? each.rows : rows_.group_size(edge);
       if (rebatches && each.rows == 0)
@@ -146,10 +151,30 @@ class checker {
     if (!problems(stage.group).empty())
       return;  // it has no number of workers
     const std::size_t ranks = kind == dispatch::slice ? worker_count(stage) : mesh_of(stage).data_ranks();
-    const auto fewest = fewest_taken(edge);
+    // After a filter nothing is certain but that a batch has a row.
+    const auto fewest = filtered(edge) ? std::optional<std::size_t>(1) : fewest_taken(edge);
     if (endpoint.fewer == small::unset && fewest && *fewest < ranks)
       problem(plan_.name_of(edge.to) + " may get as few as " + std::to_string(*fewest) + " rows for its " +
               std::to_string(ranks) + (kind == dispatch::slice ? " workers" : " data ranks") + "; give it a policy with .small, or let the source drop its last rows");
+  }
+
+  [[nodiscard]] bool filtered(const blueprint::edge& edge) const {
+    const blueprint::edge* at = &edge;
+    for (std::size_t depth = 0; at != nullptr && depth <= plan_.edges.size(); ++depth) {
+      const auto rebatch = std::find_if(at->regroups.rbegin(), at->regroups.rend(), [](const blueprint::regroup& each) {
+        return each.how == blueprint::regroup::kind::filter || each.refill;
+      });
+      if (rebatch != at->regroups.rend())
+        return rebatch->how == blueprint::regroup::kind::filter;
+      at = rows_.into(at->from);
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool bounds_staleness_below(const blueprint::edge& edge) const {
+    return std::any_of(plan_.edges.begin(), plan_.edges.end(), [&](const blueprint::edge& each) {
+      return each.max_staleness && rows_.upstream(edge.from.stage, each);
+    });
   }
 
   // A stage that loads weights within a bound takes rows only up to the place of the next version, so that it cuts
@@ -174,6 +199,10 @@ class checker {
     if (!edge.max_staleness)
       return;
     const std::string where = plan_.name_of(edge.to);
+    for (const blueprint::edge& each : plan_.edges)
+      if (each.as_completed && rows_.upstream(each.from.stage, edge))
+        problem(where + " has a staleness bound, and rows come to it .as_completed() from " + plan_.name_of(each.from) +
+                "; a bound needs ordered edges");
     bool loaded = false;
     for (const blueprint::publication& each : plan_.publications)
       if (each.stage == edge.to.stage)

@@ -49,9 +49,22 @@ stream stream::group_by(parent_key, const regroup_options& options) const {
   return next;
 }
 
-stream stream::rebatch(std::size_t rows, const regroup_options& options) const {
+stream stream::rebatch(std::size_t rows, const rebatch_options& options) const {
   stream next = *this;
-  next.regroups_.push_back({blueprint::regroup::kind::rebatch, rows, options.buffer});
+  next.regroups_.push_back({blueprint::regroup::kind::rebatch, rows, options.buffer, options.refill});
+  return next;
+}
+
+stream stream::filtered(row_filter keeps, std::string reason) const {
+  stream next = *this;
+  next.regroups_.push_back(
+      {blueprint::regroup::kind::filter, 0, std::nullopt, false, std::move(keeps), std::move(reason)});
+  return next;
+}
+
+stream stream::as_completed() const {
+  stream next = *this;
+  next.as_completed_ = true;
   return next;
 }
 

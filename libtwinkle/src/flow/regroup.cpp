@@ -87,49 +87,72 @@ std::vector<batch> group_by_parent::end() { return release(true); }
 
 std::vector<batch> group_by_parent::release(bool all) {
   std::vector<batch> parts;
-  while (!open_.empty() && (all || open_.front().present == open_.front().expected)) {
-    held_ -= open_.front().present;
-    for (batch& part : open_.front().parts)
+  for (auto group = open_.begin(); group != open_.end();) {
+    if (!all && group->present != group->expected) {
+      if (!any_order_)
+        break;
+      ++group;
+      continue;
+    }
+    held_ -= group->present;
+    for (batch& part : group->parts)
       parts.push_back(std::move(part));
-    open_.pop_front();
+    group = open_.erase(group);
   }
   if (parts.empty())
     return {};
   return {batch::concat(parts)};
 }
 
+std::vector<batch> filter_rows::add(const batch& rows) {
+  if (rows.empty())
+    return {rows};
+  const std::vector<bool> kept = keeps_(rows);
+  if (kept.size() != rows.rows())
+    throw error("filter: the function says of " + std::to_string(kept.size()) + " rows whether they are kept; there are " +
+                std::to_string(rows.rows()));
+  std::vector<std::size_t> dropped;
+  for (std::size_t row = 0; row < kept.size(); ++row)
+    if (!kept[row])
+      dropped.push_back(row);
+  return {rows.drop(dropped, reason_)};
+}
+
 std::vector<batch> rebatch::add(const batch& rows) {
   std::vector<batch> ready;
   if (whole_groups_) {
-    for (siblings& group : groups_of(rows))
-      take(std::move(group.rows), group.present, ready);
+    for (siblings& group : groups_of(rows)) {
+      const std::size_t real = group.rows.rows();
+      take(std::move(group.rows), group.present, refill_ ? real : group.present, ready);
+    }
   } else if (rows.tombstone_count() == 0) {
     for (std::size_t first = 0; first < rows.rows();) {
-      const std::size_t end = std::min(rows.rows(), first + rows_ - held_);
-      take(rows[interval{first, end}], end - first, ready);
+      const std::size_t end = std::min(rows.rows(), first + rows_ - filled_);
+      take(rows[interval{first, end}], end - first, end - first, ready);
       first = end;
     }
   } else {
     for (std::size_t row = 0; row < std::max<std::size_t>(rows.rows(), 1); ++row) {
       const batch unit = rows.empty() ? rows : rows[interval{row, row + 1}];
       if (!unit.empty())
-        take(unit.without_tombstones(), 1, ready);
+        take(unit.without_tombstones(), 1, 1, ready);
       for (tombstone& lost : unit.tombstones())
-        take(batch{}.with_tombstone(std::move(lost)), 1, ready);
+        take(batch{}.with_tombstone(std::move(lost)), 1, refill_ ? 0 : 1, ready);
     }
   }
   return ready;
 }
 
-void rebatch::take(batch unit, std::size_t count, std::vector<batch>& ready) {
-  if (whole_groups_ && count > rows_)
-    throw error("rebatch: a group of " + std::to_string(count) + " rows does not fit a batch of " +
+void rebatch::take(batch unit, std::size_t count, std::size_t fills, std::vector<batch>& ready) {
+  if (whole_groups_ && fills > rows_)
+    throw error("rebatch: a group of " + std::to_string(fills) + " rows does not fit a batch of " +
                 std::to_string(rows_) + "; rebatch to at least the size of a group");
-  if (held_ > 0 && held_ + count > rows_)
+  if (filled_ > 0 && filled_ + fills > rows_)
     flush(ready);
   parts_.push_back(std::move(unit));
   held_ += count;
-  if (held_ >= rows_)
+  filled_ += fills;
+  if (filled_ >= rows_)
     flush(ready);
 }
 
@@ -137,6 +160,7 @@ void rebatch::flush(std::vector<batch>& ready) {
   ready.push_back(batch::concat(parts_));
   parts_.clear();
   held_ = 0;
+  filled_ = 0;
 }
 
 std::vector<batch> rebatch::end() {

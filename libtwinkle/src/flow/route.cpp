@@ -83,6 +83,15 @@ std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<pay
   return finish(*call, rule_(workers_, call->wanted, call->parts));
 }
 
+const returned* machine::part(call_id id, std::size_t worker) const {
+  for (const flight& call : calls_)
+    if (call.id == id)
+      for (std::size_t at = 0; at < call.parts.size(); ++at)
+        if (call.parts[at].worker == worker)
+          return call.answered[at] ? nullptr : &call.parts[at];
+  return nullptr;
+}
+
 std::optional<outcome> machine::cancel(call_id id, fault why) {
   flight* call = find(id);
   if (call == nullptr)

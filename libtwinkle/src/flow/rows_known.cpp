@@ -66,7 +66,8 @@ std::size_t rows_known::group_size(const blueprint::edge& on) const {
 std::size_t rows_known::need(const blueprint::edge& on) const {
   std::size_t rows = 0;
   for (const blueprint::regroup& each : on.regroups)
-    rows += each.how == blueprint::regroup::kind::rebatch ? each.rows : group_size(on);
+    if (each.how != blueprint::regroup::kind::filter)
+      rows += each.how == blueprint::regroup::kind::rebatch ? each.rows : group_size(on);
   return rows;
 }
 

@@ -36,7 +36,8 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
   out_.reserve(out_.size() + begun.deliveries.size());
   for (route::delivery& each : begun.deliveries)
     send(address::worker(plan_.ordinal, each.worker),
-         msg::task{begun.call, what, endpoint, version, std::move(each.input), std::move(each.micro_batches)});
+         msg::task{begun.call, what, endpoint, version, std::move(each.input), std::move(each.micro_batches),
+                   std::holds_alternative<data_call>(under_way_.back().why) && streams(endpoint)});
   if (begun.refused)
     settle(std::move(*begun.refused));
 }
@@ -83,7 +84,7 @@ void stage_machine::settle(route::outcome outcome) {
     return;
   } else {
     if (const auto* data = std::get_if<data_call>(&found->why))
-      account_.held += data->rows + data->tombstones.size();
+      account_.held += data->rows - data->early + data->tombstones.size();
     under_way_.erase(found);
     fail(outcome.value.failure());
   }
@@ -158,7 +159,7 @@ void stage_machine::deliver(under_way& call) {
     return;
   }
   if (rows != nullptr) {
-    batch made = *rows;
+    batch made = streams(call.endpoint) ? batch{} : *rows;
     for (tombstone& lost : data.tombstones)
       made = made.with_tombstone(std::move(lost));
     emit(call.endpoint, made);
@@ -171,6 +172,47 @@ void stage_machine::deliver(under_way& call) {
   if (value != nullptr && std::holds_alternative<metrics>(*value))
     data.step->values = std::get<metrics>(*value);
   send(address::session(), msg::stepped{std::move(*data.step)});
+}
+
+bool stage_machine::streams(std::size_t endpoint) const {
+  bool any = false;
+  for (const stage_plan::out& out : plan_.outputs)
+    if (out.endpoint == endpoint) {
+      if (!out.as_completed)
+        return false;
+      any = true;
+    }
+  return any;
+}
+
+stage_machine::under_way* stage_machine::call_under_way(route::call_id call) {
+  const auto found =
+      std::find_if(under_way_.begin(), under_way_.end(), [&](const under_way& each) { return each.call == call; });
+  return found == under_way_.end() ? nullptr : &*found;
+}
+
+// The data call whose rows go on as they come; null if it is none, or over.
+stage_machine::data_call* stage_machine::streaming(route::call_id call) {
+  under_way* found = calls_.in_flight(call) ? call_under_way(call) : nullptr;
+  return found != nullptr && streams(found->endpoint) ? std::get_if<data_call>(&found->why) : nullptr;
+}
+
+// A worker's rows go on before its peers have answered; whether they are right is seen as for any result.
+void stage_machine::pass_on(const msg::reply& answer) {
+  data_call* data = streaming(answer.call);
+  const route::returned* part = data == nullptr ? nullptr : calls_.part(answer.call, answer.worker);
+  if (part == nullptr || part->replica || part->padding || !answer.value || data->streamed.contains(answer.worker))
+    return;
+  const auto* value = std::get_if<batch>(&answer.value.value());
+  const batch* given = rows_in(part->given);
+  if (value == nullptr || given == nullptr)
+    return;
+  auto rows = route::rows_by_parent(*given, *value);
+  if (auto* right = std::get_if<batch>(&rows)) {
+    data->streamed.insert(answer.worker);
+    data->early += part->rows.size();
+    emit(call_under_way(answer.call)->endpoint, *right);
+  }
 }
 
 void stage_machine::emit(std::size_t endpoint, const batch& rows) {
@@ -238,7 +280,7 @@ void stage_machine::on(const msg::abort& order) {
         unfinished_[worker] = plan_.team.places[worker] + " in " + name_of(call);
   for (const under_way& call : under_way_)
     if (const auto* data = std::get_if<data_call>(&call.why))
-      account_.held += data->rows + data->tombstones.size();
+      account_.held += data->rows - data->early + data->tombstones.size();
     else if (const auto* client = std::get_if<client_call>(&call.why))
       clients_.settle({client->client, client->id}, order.why, out_);
   clients_.give_up(order.why, out_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "twinkle/base/ensure.hpp"
 #include "twinkle/base/error.hpp"
@@ -22,10 +23,15 @@ constexpr const char* closed_to_calls = "the stage takes no calls before it is b
 std::vector<std::unique_ptr<regrouper>> make_regroups(const stage_plan::in& in) {
   std::vector<std::unique_ptr<regrouper>> made;
   for (const blueprint::regroup& each : in.regroups)
-    if (each.how == blueprint::regroup::kind::rebatch)
-      made.push_back(std::make_unique<rebatch>(each.rows, in.grouped));
-    else
-      made.push_back(std::make_unique<group_by_parent>());
+    switch (each.how) {
+      case blueprint::regroup::kind::rebatch:
+        made.push_back(std::make_unique<rebatch>(each.rows, in.grouped, each.refill));
+        break;
+      case blueprint::regroup::kind::filter:
+        made.push_back(std::make_unique<filter_rows>(each.keeps, each.reason));
+        break;
+      case blueprint::regroup::kind::group_by_parent: made.push_back(std::make_unique<group_by_parent>(in.as_completed)); break;
+    }
   return made;
 }
 
@@ -95,7 +101,15 @@ void stage_machine::on(const msg::published& arrived) {
       each.pending.push_back(arrived.value);
 }
 
+void stage_machine::on(const msg::emitted& some) {
+  if (data_call* data = streaming(some.call); data != nullptr && data->streamed.insert(some.worker).second)
+    data->early += calls_.part(some.call, some.worker)->rows.size();
+  if (streaming(some.call) != nullptr)
+    emit(call_under_way(some.call)->endpoint, some.rows);
+}
+
 void stage_machine::on(msg::reply&& answer) {
+  pass_on(answer);
   if (auto outcome = calls_.reply(answer.worker, answer.call, std::move(answer.value)))
     settle(std::move(*outcome));
 }
@@ -248,12 +262,21 @@ bool stage_machine::start_data(std::size_t input) {
     if (each.admitted)
       each.admitted->admit(taken.rows.rows());
   data_call call{input, taken.rows.rows(), taken.rows.tombstones()};
-  const batch rows = prepare(taken.rows, call, in);
+  const batch rows = prepare(in.as_completed ? by_identity(taken.rows) : taken.rows, call, in);
   if (phase_ != phase::running)
     return false;
   start(std::move(call), in.endpoint, rows, version());
   start_states(in.endpoint);
   return true;
+}
+
+// So that what is trained does not depend on who was first.
+batch stage_machine::by_identity(const batch& rows) {
+  const auto tags = rows.tags();
+  std::vector<std::size_t> order(tags.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tags[a].id < tags[b].id; });
+  return rows.take(order);
 }
 
 // Nothing is left to work on, but those downstream count what was lost.

@@ -35,8 +35,13 @@ std::string draw_edge(const blueprint& plan, const layout& placed, const bluepri
   const rows_known rows{plan};
   std::string text = "  " + plan.name_of(edge.from);
   for (const blueprint::regroup& each : edge.regroups)
-    text += each.how == blueprint::regroup::kind::rebatch ? " -> rebatch(" + std::to_string(each.rows) + ")"
-                                                           : std::string(" -> group_by(parent)");
+    switch (each.how) {
+      case blueprint::regroup::kind::rebatch:
+        text += " -> rebatch(" + std::to_string(each.rows) + (each.refill ? ", refilled)" : ")");
+        break;
+      case blueprint::regroup::kind::filter: text += " -> filter(" + each.reason + ")"; break;
+      case blueprint::regroup::kind::group_by_parent: text += " -> group_by(parent)"; break;
+    }
   text += " -> " + plan.name_of(edge.to);
   std::vector<std::string> facts;
   if (const auto arriving = rows.arriving(edge))
@@ -48,6 +53,8 @@ std::string draw_edge(const blueprint& plan, const layout& placed, const bluepri
     for (const stage_plan::in& in : placed.stages[edge.to.stage].inputs)
       if (in.edge == ordinal)
         facts.push_back("buffer " + std::to_string(in.buffer));
+  if (edge.as_completed)
+    facts.push_back("as completed");
   if (edge.max_staleness)
     facts.push_back("staleness at most " + std::to_string(*edge.max_staleness));
   if (edge.expands && *edge.expands > 1)

@@ -86,6 +86,17 @@ void add_publications(const blueprint& plan, std::vector<stage_plan>& stages) {
   }
 }
 
+bool unordered(const blueprint& plan, const blueprint::edge& edge) {
+  const rows_known rows{plan};
+  const blueprint::edge* at = &edge;
+  for (std::size_t depth = 0; at != nullptr && depth <= plan.edges.size(); ++depth) {
+    if (at->as_completed)
+      return true;
+    at = rows.into(at->from);
+  }
+  return false;
+}
+
 void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
   const rows_known rows{plan};
   for (std::size_t at = 0; at < plan.edges.size(); ++at) {
@@ -94,14 +105,15 @@ void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
     std::size_t buffer = rows.need(edge) + produced.value_or(0);
     for (const blueprint::regroup& each : edge.regroups)
       buffer = std::max(buffer, each.buffer.value_or(0));
-    stage_plan::in in{at, edge.from.stage, edge.to.endpoint, edge.regroups, edge.grouped, buffer, edge.max_staleness};
+    stage_plan::in in{at, edge.from.stage, edge.to.endpoint, edge.regroups, unordered(plan, edge), edge.grouped, buffer,
+                      edge.max_staleness};
     in.expected = edge.expands.value_or(1);
     in.exactly = edge.expands;
     stages[edge.to.stage].inputs.push_back(std::move(in));
     auto credits = edge.credits;
     if (!credits && produced)
       credits = 2 * *produced;
-    stages[edge.from.stage].outputs.push_back({at, edge.to.stage, edge.from.endpoint, credits});
+    stages[edge.from.stage].outputs.push_back({at, edge.to.stage, edge.from.endpoint, credits, edge.as_completed});
   }
   // Upstream of a bound the number of rows is part of the promise, so an endpoint that says nothing keeps it.
   for (const blueprint::edge& bound : plan.edges)

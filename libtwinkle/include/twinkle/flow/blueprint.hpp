@@ -13,6 +13,7 @@
 #include "twinkle/flow/call.hpp"
 #include "twinkle/flow/emission.hpp"
 #include "twinkle/flow/endpoint.hpp"
+#include "twinkle/flow/regroup.hpp"
 #include "twinkle/mesh/device_group.hpp"
 #include "twinkle/mesh/device_mesh.hpp"
 
@@ -47,11 +48,14 @@ struct blueprint {
   };
 
   struct regroup {
-    enum class kind : std::uint8_t { group_by_parent, rebatch };
+    enum class kind : std::uint8_t { group_by_parent, rebatch, filter };
 
     kind how = kind::group_by_parent;
     std::size_t rows = 0;                              ///< of a rebatch
     std::optional<std::size_t> buffer = std::nullopt;  ///< in rows; unset: as large as it must be
+    bool refill = false;                               ///< of a rebatch: tombstones do not fill it
+    row_filter keeps = nullptr;                        ///< of a filter
+    std::string reason = {};                           ///< of a filter
   };
 
   /// An endpoint, by ordinals.
@@ -66,6 +70,7 @@ struct blueprint {
     port from;
     port to;
     std::vector<regroup> regroups = {};
+    bool as_completed = false;  ///< rows leave as their workers return them, in no promised order
     bool grouped = false;  ///< siblings have been brought together upstream, and stay together
     std::optional<std::size_t> credits = std::nullopt;  ///< in rows; unset: two batches of the producer
     std::optional<std::size_t> max_staleness = std::nullopt;

@@ -11,6 +11,7 @@
 
 #include "twinkle/base/random.hpp"
 #include "twinkle/base/time.hpp"
+#include "twinkle/data/batch.hpp"
 #include "twinkle/data/identity.hpp"
 #include "twinkle/flow/communicator.hpp"
 #include "twinkle/flow/micro_batch_plan.hpp"
@@ -27,6 +28,8 @@ class body_services {
   virtual void sleep_until(time_point when) = 0;
   [[nodiscard]] virtual bool stopping() const = 0;
   [[nodiscard]] virtual std::shared_ptr<collective_port> along(std::initializer_list<std::string_view> axes) = 0;
+  /// Rows that the call has made so far, for an edge that takes them as they are completed.
+  virtual void hand_out(const batch& rows) = 0;
 };
 
 /// All that a worker knows of the world. It is valid during the call that it was passed to.
@@ -70,6 +73,9 @@ class context {
   void sleep_for(duration time) { services_.sleep_until(services_.now() + time); }
   /// Whether the run asks bodies to end: a long body may look, and return early.
   [[nodiscard]] bool stopping() const { return services_.stopping(); }
+
+  /// What an emitter has so far goes on; for endpoints that take one.
+  void hand_out(const batch& rows) { services_.hand_out(rows); }
 
   /// The workers of this stage that differ from this one only along `axes`.
   [[nodiscard]] communicator along(std::initializer_list<std::string_view> axes) {

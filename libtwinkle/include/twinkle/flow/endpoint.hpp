@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "twinkle/base/result.hpp"
+#include "twinkle/flow/emitter.hpp"
 #include "twinkle/flow/payload.hpp"
 #include "twinkle/flow/wireable.hpp"
 
@@ -80,6 +81,12 @@ concept source_endpoint =
 template <class Member, class Worker>
 concept batch_endpoint = detail::endpoint_of<Member, Worker, batch> &&
                          detail::one_of<detail::returned<Member, Worker, batch>, batch, metrics, void>;
+
+/// `void(context&, batch, emitter&)`: it emits the rows of each parent as it has them.
+template <class Member, class Worker>
+concept emitting_endpoint = std::is_member_function_pointer_v<Member> &&
+                            std::invocable<Member, Worker&, context&, batch, emitter&> &&
+                            std::is_void_v<std::invoke_result_t<Member, Worker&, context&, batch, emitter&>>;
 
 /// `weights(context&)`: what a worker holds of the weights, copied.
 template <class Member, class Worker>
@@ -182,6 +189,23 @@ template <class Worker, class Member>
           },
           values);
     }
+  };
+  return made;
+}
+
+/// Hands rows of a body that still runs to its router.
+void hand_out(context& ctx, const batch& rows);
+
+template <class Worker, class Member>
+[[nodiscard]] endpoint erase_emitting(Member member) {
+  endpoint made;
+  made.member = key_of(member);
+  made.returns_batch = true;
+  made.invoke = [member](void* object, context& ctx, payload input) -> result<payload> {
+    const batch rows = std::get<batch>(std::move(input));
+    emitter out{rows, [&ctx](const batch& part) { hand_out(ctx, part); }};
+    std::invoke(member, *static_cast<Worker*>(object), ctx, rows, out);
+    return payload{out.all()};
   };
   return made;
 }

@@ -116,6 +116,13 @@ struct task {
   std::int64_t version = -1;
   payload input = {};
   std::shared_ptr<const std::vector<micro_batch>> micro_batches = nullptr;
+  bool streams = false;  ///< what it emits goes on at once
+};
+/// Rows of a call that goes on.
+struct emitted {
+  std::size_t worker = 0;
+  route::call_id call = 0;
+  batch rows;
 };
 struct cancel {
   std::optional<route::call_id> call = std::nullopt;  ///< unset: whatever is there, for the run stops
@@ -203,7 +210,7 @@ struct interrupt {};
 
 using message =
     std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest,
-                 msg::failed, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::rows, msg::credit,
+                 msg::failed, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::rows, msg::credit,
                  msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
                  msg::tick, msg::interrupt>;
 

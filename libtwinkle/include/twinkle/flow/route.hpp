@@ -47,6 +47,9 @@ class machine {
   [[nodiscard]] started start(call wanted);
   [[nodiscard]] std::optional<outcome> reply(std::size_t worker, call_id call, result<payload>&& value);
 
+  /// What a worker was given for a call in flight; null if it was given nothing.
+  [[nodiscard]] const returned* part(call_id call, std::size_t worker) const;
+
   /// Gives a call in flight another deadline.
   void expect_by(call_id call, time_point deadline);
 

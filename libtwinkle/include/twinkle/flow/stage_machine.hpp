@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "twinkle/flow/admission.hpp"
@@ -41,6 +42,8 @@ class stage_machine {
     std::size_t rows = 0;
     std::vector<tombstone> tombstones = {};
     std::optional<step_record> step = std::nullopt;
+    std::set<std::size_t> streamed = {};  // workers whose rows have gone on
+    std::size_t early = 0;                // rows that went in, and whose results have gone on
   };
   struct load_call {
     std::int64_t version = 0;
@@ -88,6 +91,7 @@ class stage_machine {
   void on(const msg::end&);
   void on(const msg::published&);
   void on(msg::reply&& answer);
+  void on(const msg::emitted& some);
   void on(const msg::stop&);
   void on(const msg::abort&);
   void on(const msg::tick&);
@@ -122,6 +126,11 @@ class stage_machine {
   void release_data();
   void deliver(under_way& call);
   void emit(std::size_t endpoint, const batch& rows);
+  void pass_on(const msg::reply& answer);
+  [[nodiscard]] bool streams(std::size_t endpoint) const;
+  [[nodiscard]] under_way* call_under_way(route::call_id call);
+  [[nodiscard]] data_call* streaming(route::call_id call);
+  [[nodiscard]] static batch by_identity(const batch& rows);
   [[nodiscard]] batch new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) const;
   void publish(series& of, std::int64_t version, const weights& value);
   void report_gone(std::vector<std::string> abandoned);

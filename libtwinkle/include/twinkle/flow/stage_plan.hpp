@@ -22,6 +22,7 @@ struct stage_plan {
     std::size_t producer = 0;
     std::size_t endpoint = 0;
     std::vector<blueprint::regroup> regroups = {};
+    bool as_completed = false;  ///< its rows come in no promised order, from this edge or one upstream
     bool grouped = false;
     std::size_t buffer = 0;
     std::optional<std::size_t> max_staleness = std::nullopt;
@@ -33,6 +34,7 @@ struct stage_plan {
     std::size_t consumer = 0;
     std::size_t endpoint = 0;
     std::optional<std::size_t> credits = std::nullopt;
+    bool as_completed = false;
   };
   struct subscriber {
     std::size_t stage = 0;

@@ -8,6 +8,7 @@
 #include <source_location>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "twinkle/flow/blueprint.hpp"
 
@@ -63,6 +64,12 @@ struct regroup_options {
   std::optional<std::size_t> buffer = std::nullopt;  ///< rows; unset: as large as it must be
 };
 
+struct rebatch_options {
+  std::optional<std::size_t> buffer = std::nullopt;  ///< rows; unset: as large as it must be
+  /// Dropped rows do not fill a batch: it goes on to the next rows. Else it has fewer, and the step trains what is real.
+  bool refill = false;
+};
+
 /// A member function of Worker.
 template <class Worker>
 struct member_of {
@@ -106,7 +113,24 @@ class stream {
 
   /// Batches of `rows` rows, tombstones counted. After group_by it never cuts a group: it ends before the group that
   /// would pass `rows`.
-  [[nodiscard]] stream rebatch(std::size_t rows, const regroup_options& options = {}) const;
+  [[nodiscard]] stream rebatch(std::size_t rows, const rebatch_options& options = {}) const;
+
+  /// Drops the rows for which `keeps` of their value in a column is false; each leaves a tombstone with the reason.
+  template <storable T, std::predicate<T> Keeps>
+  [[nodiscard]] stream filter(const column<T>& key, Keeps keeps, std::string reason) const {
+    return filtered(
+        [key, keeps = std::move(keeps)](const batch& rows) {
+          std::vector<bool> kept;
+          for (const T each : rows[key])
+            kept.push_back(keeps(each));
+          return kept;
+        },
+        std::move(reason));
+  }
+
+  /// Rows leave as soon as their worker has returned them, or emitted their parent, in no promised order: a long tail
+  /// does not hold the others. Each step's rows are sorted by identity before they are trained.
+  [[nodiscard]] stream as_completed() const;
 
   /// Into an endpoint of another stage. A stream of what it returns, if that is batches; else `results`.
   template <class Worker, class Member>
@@ -117,10 +141,13 @@ class stream {
   void stop_after(std::size_t steps) const { plan_->stop_after = blueprint::stop{from_, steps}; }
 
  private:
+  [[nodiscard]] stream filtered(row_filter keeps, std::string reason) const;
+
   std::shared_ptr<blueprint> plan_;
   blueprint::port from_;
   std::vector<blueprint::regroup> regroups_;
   bool grouped_ = false;
+  bool as_completed_ = false;
 };
 
 /// The weights of a stage, as a flow of versions.
@@ -234,11 +261,14 @@ class stage {
 template <class Worker, class Member>
 auto stream::to(const stage<Worker>& target, Member member, const to_options& options,
                 const std::source_location& where) const {
-  static_assert(batch_endpoint<Member, Worker>,
-                "twinkle: what a stream goes to must be batch, metrics or void (context&, batch) of the worker (concept "
-                "twinkle::batch_endpoint)");
+  constexpr bool emits = emitting_endpoint<Member, Worker>;
+  static_assert(batch_endpoint<Member, Worker> || emits,
+                "twinkle: what a stream goes to must be batch, metrics or void (context&, batch) of the worker, or void "
+                "(context&, batch, emitter&) (concept twinkle::batch_endpoint)");
   blueprint::endpoint_spec spec{options.name, blueprint::role::work};
-  if constexpr (batch_endpoint<Member, Worker>)
+  if constexpr (emits)
+    spec.target = detail::erase_emitting<Worker>(member);
+  else if constexpr (batch_endpoint<Member, Worker>)
     spec.target = detail::erase<Worker, batch>(member);
   spec.how = options.dispatch;
   spec.result = options.collect;
@@ -247,9 +277,11 @@ auto stream::to(const stage<Worker>& target, Member member, const to_options& op
     spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
   spec.deadline = options.deadline;
   const std::size_t endpoint = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
-  plan_->edges.push_back({from_, {target.ordinal(), endpoint}, regroups_, grouped_, options.credits,
+  plan_->edges.push_back({from_, {target.ordinal(), endpoint}, regroups_, as_completed_, grouped_, options.credits,
                           options.max_staleness, options.expands});
-  if constexpr (batch_endpoint<Member, Worker>) {
+  if constexpr (emits) {
+    return stream{plan_, {target.ordinal(), endpoint}, grouped_};
+  } else if constexpr (batch_endpoint<Member, Worker>) {
     if constexpr (std::same_as<detail::returned<Member, Worker, batch>, batch>)
       return stream{plan_, {target.ordinal(), endpoint}, grouped_};
     else
