@@ -3,23 +3,55 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 #include "assembly.hpp"
+#include "caf_lodging.hpp"
 #include "caf_world.hpp"
+#include "twinkle/base/error.hpp"
+#include "twinkle/interop/caf.hpp"
 
 namespace twinkle {
 
 struct session::running {
-  running(const graph& pipeline, const runtime::assembly_options& options, run_listener& listener)
+  running(const graph& pipeline, const runtime::assembly_options& options, caf::actor_system* system,
+          run_listener& listener)
       : placed(runtime::prepare(pipeline.plan())),
         meter(pipeline.plan().stages.size()),
         machine(runtime::make_session(pipeline.plan(), placed, options, listener)) {
-    runtime::spawn_all(pipeline.plan(), placed, options, world.all(), meter, machine, [this] {
+    if (system == nullptr)
+      home = std::make_unique<runtime::caf_world>();
+    else
+      lodge(*system, pipeline.plan().name, options.stop_patience);
+    runtime::run_world& world = *home;
+    runtime::spawn_all(pipeline.plan(), placed, options, world.all(), meter, machine, [this] { end(); });
+    if (lodging != nullptr)
+      lodging->open_gates(pipeline.plan(), placed);
+    world.post(address::session(), address::session(), msg::build{});
+  }
+
+  void lodge(caf::actor_system& system, const std::string& name, duration patience) {
+    const auto on_lost = [this](fault why) {
       const std::lock_guard lock(mutex);
+      if (done)
+        return;
+      lost.emplace();
+      lost->why = std::move(why);
+      lost->abandoned = {"what was under way when the actor system was shut down"};
       done = true;
       ended.notify_all();
-    });
-    world.post(address::session(), address::session(), msg::build{});
+    };
+    auto made = std::make_unique<runtime::caf_lodging>(system, runtime::caf_lodging::terms{name, patience, on_lost});
+    lodging = made.get();
+    home = std::move(made);
+  }
+
+  void end() {
+    if (lodging != nullptr)
+      lodging->close_gates();
+    const std::lock_guard lock(mutex);
+    done = true;
+    ended.notify_all();
   }
 
   place::layout placed;
@@ -28,24 +60,36 @@ struct session::running {
   std::mutex mutex;
   std::condition_variable ended;
   bool done = false;
-  runtime::caf_world world;  // last: its actors use all of the above until they end
+  std::optional<run_report> lost;
+  runtime::caf_lodging* lodging = nullptr;   // the home, in an actor system of the user's
+  std::unique_ptr<runtime::run_world> home;  // last: its actors use all of the above until they end
 };
 
 session::session(const graph& pipeline, const run_options& options, run_listener& listener)
     : running_(std::make_unique<running>(
-          pipeline, runtime::assembly_options{options.seed, options.stop_patience, options.collector}, listener)) {}
+          pipeline, runtime::assembly_options{options.seed, options.stop_patience, options.collector}, options.system,
+          listener)) {}
 
 session::~session() {
-  if (!wait().abandoned.empty())
-    static_cast<void>(running_.release());  // what was abandoned may still look at it
+  if (wait().abandoned.empty())
+    return;
+  running_->home->close();
+  static_cast<void>(running_.release());  // what was abandoned may still look at it
 }
 
-void session::interrupt() { running_->world.post(address::session(), address::session(), msg::interrupt{}); }
+void session::interrupt() { running_->home->post(address::session(), address::session(), msg::interrupt{}); }
 
 const run_report& session::wait() {
   std::unique_lock lock(running_->mutex);
   running_->ended.wait(lock, [this] { return running_->done; });
-  return running_->machine.report();
+  return running_->lost ? *running_->lost : running_->machine.report();
+}
+
+caf::actor interop::router(const session& of, std::string_view stage) {
+  if (of.running_->lodging == nullptr)
+    throw error("the session has an actor system of its own, which no other actor reaches; give it yours with "
+                "run_options::system");
+  return of.running_->lodging->gate(stage);
 }
 
 run_report run(const graph& pipeline, const run_options& options, run_listener& listener) {

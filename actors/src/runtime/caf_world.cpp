@@ -4,36 +4,32 @@
 #include <caf/all.hpp>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "caf_curtain.hpp"
 #include "twinkle/base/ensure.hpp"
-
-namespace twinkle::runtime {
-
-/// The last message that an actor gets.
-struct curtain {};
-
-}  // namespace twinkle::runtime
-
-CAF_BEGIN_TYPE_ID_BLOCK(twinkle_runtime, first_custom_type_id)
-CAF_ADD_TYPE_ID(twinkle_runtime, (twinkle::message))
-CAF_ADD_TYPE_ID(twinkle_runtime, (twinkle::runtime::curtain))
-CAF_END_TYPE_ID_BLOCK(twinkle_runtime)
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(twinkle::message)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(twinkle::runtime::curtain)
 
 namespace twinkle::runtime {
 namespace {
 
-// Where the actor that runs on this thread may queue what it wakes; null on threads that are none of the scheduler's.
+// Where the actor that runs on this thread may queue what it wakes; null on threads that are none of a scheduler's.
 thread_local caf::execution_unit* current_unit = nullptr;
+
+/// A role, and the lock under which its actor plays it where the role may be taken away.
+struct part {
+  std::unique_ptr<actor_role> role;
+  bool may_be_taken = false;
+  std::mutex mutex = {};
+};
 
 class host final : public caf::event_based_actor {
  public:
-  host(caf::actor_config& config, std::shared_ptr<std::unique_ptr<actor_role>> role)
-      : caf::event_based_actor(config), role_(std::move(*role)) {}
+  host(caf::actor_config& config, std::shared_ptr<part> plays, std::shared_ptr<census> alive)
+      : caf::event_based_actor(config), part_(std::move(plays)), alive_(std::move(alive)) {
+    alive_->enter();
+  }
 
   caf::behavior make_behavior() override {
     return {[this](message& arrived) {
@@ -41,23 +37,36 @@ class host final : public caf::event_based_actor {
               receive(std::move(arrived));
               current_unit = nullptr;
             },
-            [this](curtain) {
-              role_ = nullptr;
-              quit();
-            }};
+            [this](curtain) { quit(); }};
+  }
+
+  // However it ends: the curtain fell, or a scheduler that stops swept it away.
+  bool cleanup(caf::error&& why, caf::execution_unit* unit) override {
+    const bool first = caf::event_based_actor::cleanup(std::move(why), unit);
+    if (alive_) {
+      drop_role();
+      std::exchange(alive_, nullptr)->leave();
+    }
+    return first;
   }
 
  private:
   void receive(message&& content) {
-    try {
-      role_->receive(std::move(content));
-    } catch (const std::exception& escaped) {
-      broken_invariant(std::string("no actor lets an exception out: ") + escaped.what(),
-                       std::source_location::current());
-    }
+    std::unique_lock lock(part_->mutex, std::defer_lock);
+    if (part_->may_be_taken)
+      lock.lock();
+    if (part_->role)
+      deliver(*part_->role, std::move(content));
   }
 
-  std::unique_ptr<actor_role> role_;
+  void drop_role() {
+    std::unique_ptr<actor_role> last;
+    const std::lock_guard lock(part_->mutex);
+    last.swap(part_->role);
+  }
+
+  std::shared_ptr<part> part_;
+  std::shared_ptr<census> alive_;
 };
 
 caf::actor_system_config& tuned(caf::actor_system_config& config) {
@@ -71,13 +80,29 @@ caf::actor_system_config& tuned(caf::actor_system_config& config) {
   return config;
 }
 
+struct own_system {
+  caf::actor_system_config config;
+  caf::actor_system actors{tuned(config)};
+};
+
 }  // namespace
+
+void deliver(actor_role& role, message&& content) {
+  try {
+    role.receive(std::move(content));
+  } catch (const std::exception& escaped) {
+    broken_invariant(std::string("no actor lets an exception out: ") + escaped.what(),
+                     std::source_location::current());
+  }
+}
 
 // Filled before the first message is posted, and only read from then on.
 struct caf_world::system {
-  caf::actor_system_config config;
-  caf::actor_system actors{tuned(config)};
-  std::map<std::int32_t, std::vector<caf::actor>> stages;  // by index + 1, so that routers come first
+  std::unique_ptr<own_system> own;  // null in a user's
+  caf::actor_system& actors;
+  std::map<std::int32_t, std::vector<caf::actor>> stages = {};  // by index + 1, so that routers come first
+  std::map<address, std::shared_ptr<part>> parts = {};          // in a user's
+  std::shared_ptr<census> alive = std::make_shared<census>();
 
   [[nodiscard]] const caf::actor* find(const address& who) const {
     const auto stage = stages.find(who.stage);
@@ -86,29 +111,80 @@ struct caf_world::system {
       return nullptr;
     return &stage->second[index];
   }
+
+  void place(const address& who, caf::actor actor) {
+    std::vector<caf::actor>& stage = stages[who.stage];
+    const auto index = static_cast<std::size_t>(who.index + 1);
+    if (index >= stage.size())
+      stage.resize(index + 1);
+    stage[index] = std::move(actor);
+  }
+
+  static void end(const std::vector<caf::actor>& actors, caf::execution_unit* unit) {
+    for (const caf::actor& each : actors)
+      if (each)
+        each->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, curtain{}), unit);
+  }
 };
 
-caf_world::caf_world() : system_(std::make_unique<system>()) {}
+caf_world::caf_world() {
+  const logger_kept kept;
+  auto own = std::make_unique<own_system>();
+  caf::actor_system& actors = own->actors;
+  system_ = std::make_unique<system>(std::move(own), actors);
+}
+
+caf_world::caf_world(caf::actor_system& home) : system_(std::make_unique<system>(nullptr, home)) {}
 
 caf_world::~caf_world() {
-  for (auto& [stage, actors] : system_->stages)
-    for (caf::actor& each : actors)
-      if (each)
-        caf::anon_send(each, curtain{});
+  close();
+  system_->alive->wait_for_none();
+}
+
+void caf_world::close() {
+  for (const auto& [stage, actors] : system_->stages)
+    system::end(actors, nullptr);
+}
+
+void caf_world::close_gates() {
+  if (const auto gates = system_->stages.find(address::gate_stage); gates != system_->stages.end())
+    system::end(gates->second, nullptr);
 }
 
 void caf_world::spawn(const address& who, std::unique_ptr<actor_role> role) {
-  std::vector<caf::actor>& stage = system_->stages[who.stage];
-  const auto index = static_cast<std::size_t>(who.index + 1);
-  if (index >= stage.size())
-    stage.resize(index + 1);
-  stage[index] = system_->actors.spawn<host>(std::make_shared<std::unique_ptr<actor_role>>(std::move(role)));
+  const logger_kept kept;
+  const bool may_be_taken = system_->own == nullptr;
+  auto plays = std::make_shared<part>(std::move(role), may_be_taken);
+  if (may_be_taken)
+    system_->parts[who] = plays;
+  system_->place(who, system_->actors.spawn<host, caf::hidden>(std::move(plays), system_->alive));
+}
+
+void caf_world::admit(const address& who, caf::actor actor) { system_->place(who, std::move(actor)); }
+
+std::shared_ptr<census> caf_world::residents() const { return system_->alive; }
+
+std::vector<tenant> caf_world::vacate(caf::execution_unit* unit) {
+  std::vector<tenant> tenants;
+  for (const auto& [who, plays] : system_->parts) {
+    const std::lock_guard lock(plays->mutex);
+    if (plays->role)
+      tenants.push_back({who, std::move(plays->role)});
+  }
+  for (const auto& [stage, actors] : system_->stages)
+    system::end(actors, unit);
+  system_->stages.clear();
+  return tenants;
 }
 
 void caf_world::post(const address&, const address& to, message&& content) {
-  if (const caf::actor* target = system_->find(to))
-    (*target)->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, std::move(content)),
-                       to.index == address::router_index ? nullptr : current_unit);
+  const caf::actor* target = system_->find(to);
+  if (target == nullptr)
+    return;
+  const bool near = to.index != address::router_index && current_unit != nullptr &&
+                    &current_unit->system() == &system_->actors;
+  (*target)->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, std::move(content)),
+                     near ? current_unit : nullptr);
 }
 
 void caf_world::wake(const address& who, time_point when) {

@@ -3,18 +3,31 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "twinkle/base/time.hpp"
 #include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/graph.hpp"
 #include "twinkle/flow/run_report.hpp"
 
+namespace caf {
+class actor;
+class actor_system;
+}
+
 namespace twinkle {
+
+class session;
+namespace interop {
+caf::actor router(const session& of, std::string_view stage);
+}
 
 struct run_options {
   std::uint64_t seed = 1;
   duration stop_patience = std::chrono::seconds(10);  ///< for bodies to end, once they are asked to
   route::collector collector = route::collect_in_order;
+  /// Unset: one of its own. The system does not wait for the run. Shut down under it, it ends the run with a fault.
+  caf::actor_system* system = nullptr;
 };
 
 /// A run of a graph on this machine: actors on CAF, bodies on threads.
@@ -24,7 +37,7 @@ class session {
   /// the session's actor, one call at a time, and must outlive the session.
   session(const graph& pipeline, const run_options& options, run_listener& listener);
 
-  /// Waits for the end. Bodies that were abandoned go on by themselves; the process should leave by std::_Exit.
+  /// Waits for the end, and no actor of the run is left. Not in an actor that shares its thread. Bodies that were abandoned go on by themselves; the process should leave by std::_Exit.
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -36,6 +49,8 @@ class session {
   [[nodiscard]] const run_report& wait();
 
  private:
+  friend caf::actor interop::router(const session& of, std::string_view stage);
+
   struct running;
   std::unique_ptr<running> running_;
 };

@@ -21,10 +21,12 @@
 
 namespace twinkle {
 
-/// Who an actor is: the router of a stage, one of its workers, the session, or a client of calls.
+/// Who an actor is: the router of a stage, one of its workers, the session, a client of calls, or the one that calls a
+/// stage's router for actors that are not of the run.
 struct address {
   static constexpr std::int32_t session_stage = -1;
   static constexpr std::int32_t client_stage = -2;
+  static constexpr std::int32_t gate_stage = -3;
   static constexpr std::int32_t router_index = -1;
 
   std::int32_t node = 0;
@@ -40,6 +42,9 @@ struct address {
   }
   [[nodiscard]] static constexpr address client(std::size_t index) {
     return {0, client_stage, static_cast<std::int32_t>(index)};
+  }
+  [[nodiscard]] static constexpr address gate(std::size_t stage) {
+    return {0, gate_stage, static_cast<std::int32_t>(stage)};
   }
 };
 
