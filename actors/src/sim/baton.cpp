@@ -83,13 +83,14 @@ void baton_thread::resume() {
 bool baton_thread::blocked() const { return state_->inside && !state_->ready; }
 
 void baton_thread::wait() {
-  std::unique_lock lock(state_->mutex);
-  if (!state_->woken) {
-    state_->running = false;
-    state_->changed.notify_all();
-    state_->changed.wait(lock, [&] { return state_->running; });
+  const std::shared_ptr<state> kept = state_;  // once the baton is handed back, an abandoned body outlives its owner
+  std::unique_lock lock(kept->mutex);
+  if (!kept->woken) {
+    kept->running = false;
+    kept->changed.notify_all();
+    kept->changed.wait(lock, [&] { return kept->running; });
   }
-  state_->woken = false;
+  kept->woken = false;
 }
 
 }  // namespace twinkle::sim
