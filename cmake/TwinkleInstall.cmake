@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# find_package(twinkle) gives twinkle::core and twinkle::actors; COMPONENTS torch adds twinkle::torch.
+# find_package(twinkle) gives twinkle::core, twinkle::actors and twinkle::interop; COMPONENTS torch adds twinkle::torch.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/twinkle)
 
 set(targets)
-foreach(target IN ITEMS twinkle_core twinkle_actors)
+foreach(target IN ITEMS twinkle_core twinkle_actors twinkle_interop)
   if(TARGET ${target})
     list(APPEND targets ${target})
   endif()
@@ -22,7 +22,8 @@ if(TARGET twinkle_torch)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/twinkleConfig.cmake.in
-  ${CMAKE_CURRENT_BINARY_DIR}/twinkleConfig.cmake INSTALL_DESTINATION ${package_dir})
+  ${CMAKE_CURRENT_BINARY_DIR}/twinkleConfig.cmake INSTALL_DESTINATION ${package_dir}
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/twinkleConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES

@@ -14,6 +14,8 @@
 #include "twinkle/flow/split.hpp"
 
 using twinkle::balance;
+using twinkle::interval;
+using twinkle::mini_batches;
 using twinkle::pack;
 using twinkle::split;
 using costs = std::vector<std::uint64_t>;
@@ -217,5 +219,19 @@ TEST_CASE("where dummies are refused, there are none") {
       for (const twinkle::micro_batch& each : rank)
         RC_ASSERT(!each.dummy);
     }
+  });
+}
+
+TEST_CASE("mini-batches cover all rows once and in order, and only the last may be short") {
+  for_all([] {
+    const auto rows = *rc::gen::inRange<std::size_t>(0, 1000);
+    const auto size = *rc::gen::inRange<std::size_t>(1, 50);
+    std::size_t next = 0;
+    for (const interval& each : mini_batches(rows, size)) {
+      RC_ASSERT(each.first == next);
+      RC_ASSERT(each.size() == size || (each.end == rows && !each.empty() && each.size() < size));
+      next = each.end;
+    }
+    RC_ASSERT(next == rows);
   });
 }
