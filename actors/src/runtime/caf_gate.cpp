@@ -94,8 +94,8 @@ class gate final : public caf::event_based_actor {
       return "it takes a batch, and the call carries none";
     if (found->kind == blueprint::role::state && !std::holds_alternative<std::monostate>(wanted.input))
       return "it takes nothing, and the call carries something";
-    msg::call made{id, address::gate(ordinal_), static_cast<std::size_t>(found - endpoints_.begin()),
-                   {found->name, found->how, found->result, found->fewer, std::move(wanted.input)}};
+    msg::call made{id, address::gate(ordinal_), static_cast<std::size_t>(found - endpoints_.begin()), {}};
+    made.how.input = std::move(wanted.input);
     if (carries_rows)
       identify(std::get<batch>(made.how.input));
     return made;

@@ -154,6 +154,11 @@ template <class T>
   return returned ? any_to_payload(std::move(returned).value()) : result<payload>{returned.failure()};
 }
 
+/// A call that came from outside of a graph may carry anything.
+[[nodiscard]] inline result<payload> wrong_arguments() {
+  return fault{"", "", std::nullopt, "the call carries other arguments than the endpoint takes"};
+}
+
 /// An endpoint for calls. One that takes a batch alone gets it bare, as streams give it.
 template <class Worker, class Member>
 [[nodiscard]] endpoint erase_call(Member member) {
@@ -172,11 +177,18 @@ template <class Worker, class Member>
         return any_to_payload(std::invoke(member, worker, ctx, std::forward<decltype(args)>(args)...));
       }
     };
-    if constexpr (std::same_as<typename called::inputs, std::tuple<batch>>) {
-      return with(std::get<batch>(std::move(input)));
+    if constexpr (std::same_as<typename called::inputs, std::tuple<>>) {
+      return with();
+    } else if constexpr (std::same_as<typename called::inputs, std::tuple<batch>>) {
+      auto* rows = std::get_if<batch>(&input);
+      return rows != nullptr ? with(std::move(*rows)) : wrong_arguments();
     } else {
-      auto& given = std::get<arguments>(input);
-      auto values = std::any_cast<typename called::inputs>(std::move(given.others));
+      auto* several = std::get_if<arguments>(&input);
+      auto* others = several == nullptr ? nullptr : std::any_cast<typename called::inputs>(&several->others);
+      if (others == nullptr)
+        return wrong_arguments();
+      arguments& given = *several;
+      auto values = std::move(*others);
       std::size_t next = 0;
       return std::apply(
           [&](auto&... each) {
