@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "numbered.hpp"
+#include "twinkle/flow/split.hpp"
 
 using namespace flow_test;
 using twinkle::dispatch;
@@ -258,4 +259,43 @@ TEST_CASE("costs that are below 0, or not one for each row, refuse the call") {
   CHECK(refused_with(calls.start(call_by(twinkle::balanced(cost), with_costs({1, -2})))) ==
         "column 'cost': row 1 costs -2; a cost is 0 or more");
   CHECK(refused_with(calls.start(call_by(twinkle::balanced(cost), numbered(2)))).find("cost") != std::string::npos);
+}
+
+TEST_CASE("case K-D10: a consumer's slice is made of the rows of its producers only, where they lie") {
+  machine producers{team_of({.dp_size = 4})};
+  const auto begun = producers.start(call_by(dispatch::slice_dp, numbered(7)));
+  std::vector<const std::int64_t*> made;
+  const auto joined = answered(producers, begun, [&](const twinkle::batch& given) {
+    const twinkle::batch rows = given.with(number, numbers_of(given));
+    made.insert(made.begin(), rows[number].values().data());
+    return twinkle::payload{rows};
+  });
+  machine consumers{team_of({.dp_size = 2})};
+  const auto next = consumers.start(call_with(rows_of(joined)));
+  const twinkle::batch& first = rows_of(next.deliveries[0].input);
+  const twinkle::batch& second = rows_of(next.deliveries[1].input);
+  CHECK(numbers_of(first) == numbers{0, 1, 2, 3});
+  CHECK(numbers_of(second) == numbers{4, 5, 6});
+  const auto at = [](const twinkle::batch& rows, std::size_t from, std::size_t to) {
+    return rows[interval{from, to}][number].values().data();
+  };
+  CHECK(at(first, 0, 2) == made[0]);
+  CHECK(at(first, 2, 4) == made[1]);
+  CHECK(at(second, 0, 2) == made[2]);
+  CHECK(at(second, 2, 3) == made[3]);
+}
+
+TEST_CASE("case K-D11: 10 rows in mini-batches of 4, cut from the whole and then sliced, are all trained") {
+  machine calls{team_of({.dp_size = 2})};
+  const twinkle::batch whole = numbered(10);
+  std::vector<std::size_t> counts;
+  numbers trained;
+  for (const interval& each : twinkle::mini_batches(10, 4)) {
+    const auto begun = calls.start(call_with(whole[each]));
+    for (const numbers& given : given_to(begun))
+      trained.insert(trained.end(), given.begin(), given.end());
+    counts.push_back(each.size());
+  }
+  CHECK(counts == rows{4, 4, 2});
+  CHECK(trained == numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }

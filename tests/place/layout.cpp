@@ -203,3 +203,14 @@ TEST_CASE("a layout draws its devices, stages and flows") {
         "  model.state => sampler.load   (weights after each model.train, version v behind row (v + 1) x 4)\n"
         "  ends after 10 steps of model.train\n");
 }
+
+TEST_CASE("case K-D10: a drawing says whose rows each data rank of a consumer works on") {
+  graph g{"test"};
+  auto source = g.spawn<origin>("prompts", {{.name = "host", .device_type = "cpu"}}, twinkle::emission{7, 7, true});
+  auto samplers = g.spawn<sampler>("sampler", {{.name = "rollout", .ranks = 4}});
+  auto model = g.spawn<trainer>("model", {{.name = "training", .ranks = 4},
+                                          twinkle::device_mesh::from_sizes({.dp_size = 2, .tp_size = 2})});
+  source.emits(&origin::next).to(samplers, &sampler::sample).to(model, &trainer::train).stop_after(1);
+  CHECK(twinkle::place::draw(g.plan(), lay_out(g.plan())).find("      data ranks 0 <- 0,1; 1 <- 2,3\n") !=
+        std::string::npos);
+}

@@ -216,3 +216,54 @@ TEST_CASE("what filters and edges as completed cannot keep is refused before a r
       .to(sinks, &sink::train, {.name = "train"});
   CHECK_THROWS_WITH_AS((void)tk::sim::simulate(g), doctest::Contains("sink.train may get as few as 1 rows"), tk::error);
 }
+
+TEST_CASE("case K-F4: a fan-out whose branches meet in zip does not stick, though one branch holds many rows back") {
+  struct scorer {
+    tk::batch score(tk::context& ctx, const tk::batch& rows) {
+      ctx.sleep_for(1s);
+      std::vector<double> values;
+      for (const std::int64_t each : rows[number])
+        values.push_back(0.5 * static_cast<double>(each));
+      return rows.with(tk::column<double>{"score"}, values);
+    }
+  };
+  struct checker {
+    std::size_t* seen;
+    explicit checker(std::size_t* count) : seen(count) {}
+    tk::metrics check(tk::context&, const tk::batch& rows) {
+      for (std::size_t row = 0; row < rows.rows(); ++row)
+        if (rows[tk::column<double>{"score"}][row] == 0.5 * static_cast<double>(rows[number][row]))
+          ++*seen;
+      return {};
+    }
+  };
+  std::set<std::uint64_t> histories;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::size_t seen = 0;
+    tk::graph g{"reconvergent"};
+    auto samplers = g.spawn<sampler>("sampler", {{.name = "quick", .ranks = 2}});
+    auto scorers = g.spawn<scorer>("scorer", {rollout});
+    auto checkers = g.spawn<checker>("checker", {host}, &seen);
+    auto rows = g.spawn<source>("source", {host}, std::size_t{16}).emits(&source::next);
+    const auto quick = rows.to(samplers, &sampler::sample, {.name = "sample"});
+    const auto slow = rows.rebatch(64).to(scorers, &scorer::score, {.name = "score", .small = tk::small::allow_empty});
+    tk::zip(quick, slow).rebatch(16).to(checkers, &checker::check);
+    const auto end = tk::sim::simulate(g, {.seed = seed});
+    CHECK(end.ended);
+    CHECK_MESSAGE(end.report.good(), (end.report.why ? end.report.why->cause : ""));
+    CHECK(seen == 128);
+    histories.insert(end.history);
+  }
+  CHECK(histories.size() > 5);
+}
+
+TEST_CASE("what zip cannot put together is refused before a run") {
+  ledger seen;
+  tk::graph g{"refused"};
+  auto samplers = g.spawn<sampler>("sampler", {rollout});
+  auto sinks = g.spawn<sink>("sink", {host}, &seen);
+  auto one = g.spawn<source>("one", {host}, std::size_t{1}).emits(&source::next, {.name = "next"});
+  auto other = g.spawn<source>("other", {host}, std::size_t{1}).emits(&source::next, {.name = "next"});
+  tk::zip(one.to(samplers, &sampler::sample, {.name = "sample"}), other).to(sinks, &sink::train, {.name = "train"});
+  CHECK_THROWS_WITH_AS((void)tk::sim::simulate(g), doctest::Contains("both must come from one stream"), tk::error);
+}

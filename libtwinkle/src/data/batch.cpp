@@ -155,6 +155,17 @@ batch batch::tagged_like(const batch& from) const {
   return of(std::move(made));
 }
 
+batch batch::beside(const batch& other) const {
+  if (other.rows() != rows())
+    throw error("the columns of " + std::to_string(other.rows()) + " rows beside those of " + std::to_string(rows()));
+  table made = view();
+  table more = other.view();
+  for (slot& column : more.columns)
+    if (made.find(column.store->name()) == nullptr)
+      made.columns.push_back(std::move(column));
+  return of(std::move(made));
+}
+
 bool batch::shares_tags(const batch& from) const {
   return identified() && from.identified() && rows() == from.rows() && table_->tags->store == from.table_->tags->store &&
          table_->tags->first + rows_.first == from.table_->tags->first + from.rows_.first;

@@ -29,6 +29,9 @@ class checker {
       check_small(edge);
       check_bound(edge);
     }
+    for (std::size_t at = 1; at < plan_.edges.size(); ++at)
+      if (plan_.edges[at].beside)
+        check_zip(plan_.edges[at - 1], plan_.edges[at]);
     check_publications();
     check_end();
     return found_;
@@ -110,7 +113,7 @@ class checker {
               " workers; a source has one");
     std::map<std::size_t, std::size_t> times;
     for (const blueprint::edge& edge : plan_.edges)
-      if (edge.to.stage == at && ++times[edge.to.endpoint] == 2)
+      if (edge.to.stage == at && !edge.beside && ++times[edge.to.endpoint] == 2)
         problem("two streams go to " + plan_.name_of(edge.to) + "; an endpoint takes one");
   }
 
@@ -140,6 +143,19 @@ class checker {
                 std::to_string(need) + " that it waits for and " + std::to_string(producer) +
                 " of one batch that comes in");
     }
+  }
+
+  void check_zip(const blueprint::edge& first, const blueprint::edge& second) {
+    const auto one = rows_.on_branch(first, second);
+    const auto other = rows_.on_branch(second, first);
+    const std::string where = plan_.name_of(first.from) + " and " + plan_.name_of(second.from) + " -> zip -> " +
+                              plan_.name_of(first.to);
+    if (!one || !other)
+      problem(where + ": both must come from one stream, in as many rows as it had, and how many a batch has must be "
+                      "known; see .rows of emits");
+    else if (first.credits && *first.credits < std::max(*one, *other))
+      problem(where + ": " + std::to_string(*first.credits) + " credits are too few: while one branch waits, " +
+              std::to_string(std::max(*one, *other)) + " rows may come on the other");
   }
 
   void check_small(const blueprint::edge& edge) {

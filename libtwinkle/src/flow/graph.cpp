@@ -62,6 +62,18 @@ stream stream::filtered(row_filter keeps, std::string reason) const {
   return next;
 }
 
+stream zip(const stream& first, const stream& second) {
+  stream next = first;
+  const bool plain = first.regroups_.empty() && second.regroups_.empty() && !first.beside_ && !second.beside_;
+  if (!plain || first.as_completed_ || second.as_completed_)
+    next.plan_->problems.push_back("zip of " + next.plan_->name_of(first.from_) + " and " +
+                                   next.plan_->name_of(second.from_) +
+                                   ": both must be ordered streams straight from their endpoints; regroup what zip "
+                                   "returns");
+  next.beside_ = second.from_;
+  return next;
+}
+
 stream stream::as_completed() const {
   stream next = *this;
   next.as_completed_ = true;

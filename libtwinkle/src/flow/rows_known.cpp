@@ -71,6 +71,32 @@ std::size_t rows_known::need(const blueprint::edge& on) const {
   return rows;
 }
 
+std::optional<std::size_t> rows_known::on_branch(const blueprint::edge& one, const blueprint::edge& other) const {
+  const auto comes_from = [&](blueprint::port port) {
+    const blueprint::edge* at = &other;
+    for (std::size_t depth = 0; at != nullptr && depth <= plan_.edges.size(); ++depth) {
+      if (at->from == port)
+        return true;
+      at = into(at->from);
+    }
+    return false;
+  };
+  std::size_t rows = 0;
+  const blueprint::edge* at = &one;
+  for (std::size_t depth = 0; at != nullptr && depth <= plan_.edges.size(); ++depth) {
+    const auto made = produced(*at);
+    if (!made)
+      return std::nullopt;
+    rows += need(*at) + 2 * *made;
+    if (comes_from(at->from))
+      return rows;
+    at = into(at->from);
+    if (at != nullptr && at->expands.value_or(1) != 1)
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 bool rows_known::upstream(std::size_t stage, const blueprint::edge& of) const {
   const blueprint::edge* at = &of;
   for (std::size_t depth = 0; at != nullptr && depth <= plan_.edges.size(); ++depth) {

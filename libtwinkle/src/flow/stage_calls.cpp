@@ -333,7 +333,12 @@ void stage_machine::report_gone(std::vector<std::string> abandoned) {
   phase_ = phase::gone;
   for (std::size_t at = 0; at < inlets_.size(); ++at) {
     account_.held += inlets_[at].held();
-    account_.received.emplace_back(plan_.inputs[at].edge, inlets_[at].received());
+    const stage_plan::in& in = plan_.inputs[at];
+    account_.received.emplace_back(in.edge, in.beside ? joins_[at]->received(0) : inlets_[at].received());
+    if (in.beside) {
+      account_.received.emplace_back(in.beside->edge, joins_[at]->received(1));
+      account_.held += joins_[at]->held();
+    }
   }
   for (std::size_t at = 0; at < outlets_.size(); ++at)
     account_.sent.emplace_back(plan_.outputs[at].edge, outlets_[at].total());

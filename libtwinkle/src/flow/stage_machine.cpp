@@ -39,8 +39,10 @@ std::vector<std::unique_ptr<regrouper>> make_regroups(const stage_plan::in& in) 
 
 stage_machine::stage_machine(stage_plan plan, route::collector rule)
     : plan_(std::move(plan)), calls_(plan_.team, std::move(rule)), sequence_(plan_.emits_first) {
-  for (const stage_plan::in& in : plan_.inputs)
+  for (const stage_plan::in& in : plan_.inputs) {
     inlets_.emplace_back(make_regroups(in), in.buffer);
+    joins_.push_back(in.beside ? std::optional<join>(std::in_place) : std::nullopt);
+  }
   for (const stage_plan::out& out : plan_.outputs)
     outlets_.emplace_back(out.credits);
   for (const stage_plan::load& load : plan_.loads) {
@@ -78,9 +80,33 @@ void stage_machine::on(const msg::begin&) {
 }
 
 void stage_machine::on(const msg::rows& arrived) {
-  for (std::size_t at = 0; at < inlets_.size(); ++at)
-    if (plan_.inputs[at].edge == arrived.edge)
+  for (std::size_t at = 0; at < inlets_.size(); ++at) {
+    const stage_plan::in& in = plan_.inputs[at];
+    if (in.beside && (in.edge == arrived.edge || in.beside->edge == arrived.edge))
+      join_rows(at, in.edge == arrived.edge ? 0 : 1, arrived.value);
+    else if (in.edge == arrived.edge)
       inlets_[at].receive(arrived.value);
+  }
+}
+
+void stage_machine::join_rows(std::size_t input, std::size_t side, const batch& rows) {
+  try {
+    for (batch& joined : joins_[input]->add(side, rows))
+      inlets_[input].receive(std::move(joined));
+  } catch (const error& wrong) {
+    fail({plan_.team.stage, plan_.endpoints[plan_.inputs[input].endpoint].name, std::nullopt, wrong.what()});
+  }
+}
+
+void stage_machine::end_side(std::size_t input, std::size_t side) {
+  join& both = *joins_[input];
+  both.end(side);
+  if (!both.ended())
+    return;
+  inlets_[input].end();
+  if (both.held() > 0)
+    fail({plan_.team.stage, plan_.endpoints[plan_.inputs[input].endpoint].name, std::nullopt,
+          "zip: at the end of both streams, " + both.lonely()});
 }
 
 void stage_machine::on(const msg::credit& returned) {
@@ -91,7 +117,10 @@ void stage_machine::on(const msg::credit& returned) {
 
 void stage_machine::on(const msg::end& ended) {
   for (std::size_t at = 0; at < inlets_.size(); ++at)
-    if (plan_.inputs[at].edge == ended.edge)
+    if (const stage_plan::in& in = plan_.inputs[at];
+        in.beside && (in.edge == ended.edge || in.beside->edge == ended.edge))
+      end_side(at, in.edge == ended.edge ? 0 : 1);
+    else if (in.edge == ended.edge)
       inlets_[at].end();
 }
 
@@ -240,6 +269,8 @@ bool stage_machine::start_data(std::size_t input) {
   const auto give_back = [&](std::size_t rows) {
     if (rows > 0)
       send(address::router(in.producer), msg::credit{in.edge, rows});
+    if (rows > 0 && in.beside)
+      send(address::router(in.beside->producer), msg::credit{in.beside->edge, rows});
   };
   give_back(credits);
   const bool counted = plan_.steps && plan_.steps->endpoint == in.endpoint;

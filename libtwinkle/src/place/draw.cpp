@@ -4,6 +4,7 @@
 #include "twinkle/base/list.hpp"
 #include "twinkle/flow/rows_known.hpp"
 #include "twinkle/flow/stage_shape.hpp"
+#include "twinkle/mesh/transfer_plan.hpp"
 #include "twinkle/place/layout.hpp"
 
 namespace twinkle::place {
@@ -34,6 +35,8 @@ std::string draw_stages(const blueprint& plan, const layout& placed) {
 std::string draw_edge(const blueprint& plan, const layout& placed, const blueprint::edge& edge, std::size_t ordinal) {
   const rows_known rows{plan};
   std::string text = "  " + plan.name_of(edge.from);
+  if (edge.beside || (ordinal + 1 < plan.edges.size() && plan.edges[ordinal + 1].beside))
+    text += " -> zip";
   for (const blueprint::regroup& each : edge.regroups)
     switch (each.how) {
       case blueprint::regroup::kind::rebatch:
@@ -62,6 +65,33 @@ std::string draw_edge(const blueprint& plan, const layout& placed, const bluepri
   return text + "   (" + list(facts) + ")\n";
 }
 
+// "rank 0 <- 0,1": whose rows each data rank of the consumer works on, of one full batch.
+std::string draw_moves(const blueprint& plan, const layout& placed, const blueprint::edge& edge) {
+  constexpr std::size_t shown_most = 8;
+  const rows_known rows{plan};
+  const auto count = rows.arriving(edge);
+  const dispatch how = plan.stages[edge.to.stage].endpoints[edge.to.endpoint].how.kind;
+  const device_mesh& from = *placed.stages[edge.from.stage].workers.front().mesh;
+  const device_mesh& to = *placed.stages[edge.to.stage].workers.front().mesh;
+  if (!count || !edge.regroups.empty() || (how != dispatch::by_type && how != dispatch::slice_dp) || from.data_ranks() == 1 || to.data_ranks() == 1 ||
+      from.data_ranks() > shown_most || to.data_ranks() > shown_most)
+    return "";
+  const auto plain = [](const device_mesh& of) {
+    return device_mesh::from_sizes({.dp_size = static_cast<std::int64_t>(of.data_ranks())});
+  };
+  const transfer_plan moves =
+      plan_transfers(producer_layout(plain(from), *count), consumer_layout(plain(to), *count));
+  std::vector<std::string> ranks;
+  for (std::size_t rank = 0; rank < to.data_ranks(); ++rank) {
+    std::vector<std::size_t> sources;
+    for (const transfer& each : moves.transfers)
+      if (each.target == rank)
+        sources.push_back(each.source);
+    ranks.push_back(std::to_string(rank) + " <- " + (sources.empty() ? "nothing" : list_of_numbers(sources)));
+  }
+  return "      data ranks " + list(ranks, "; ") + "\n";
+}
+
 std::string draw_publications(const blueprint& plan, const layout& placed) {
   std::string text;
   for (const blueprint::publication& each : plan.publications)
@@ -84,7 +114,7 @@ std::string draw_publications(const blueprint& plan, const layout& placed) {
 std::string draw(const blueprint& plan, const layout& placed) {
   std::string text = "graph " + plan.name + "\n" + draw(placed, roles_of(plan)) + draw_stages(plan, placed) + "flow\n";
   for (std::size_t at = 0; at < plan.edges.size(); ++at)
-    text += draw_edge(plan, placed, plan.edges[at], at);
+    text += draw_edge(plan, placed, plan.edges[at], at) + draw_moves(plan, placed, plan.edges[at]);
   text += draw_publications(plan, placed);
   if (plan.stop_after)
     text += "  ends after " + plural(plan.stop_after->steps, "step") + " of " + plan.name_of(plan.stop_after->of) + "\n";

@@ -101,6 +101,7 @@ void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
   const rows_known rows{plan};
   for (std::size_t at = 0; at < plan.edges.size(); ++at) {
     const blueprint::edge& edge = plan.edges[at];
+    const bool zipped = at + 1 < plan.edges.size() && plan.edges[at + 1].beside;
     const auto produced = rows.produced(edge);
     std::size_t buffer = rows.need(edge) + produced.value_or(0);
     for (const blueprint::regroup& each : edge.regroups)
@@ -109,10 +110,17 @@ void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
                       edge.max_staleness};
     in.expected = edge.expands.value_or(1);
     in.exactly = edge.expands;
-    stages[edge.to.stage].inputs.push_back(std::move(in));
+    if (zipped)
+      in.beside = stage_plan::in::other{at + 1, plan.edges[at + 1].from.stage};
+    if (!edge.beside)
+      stages[edge.to.stage].inputs.push_back(std::move(in));
     auto credits = edge.credits;
     if (!credits && produced)
       credits = 2 * *produced;
+    // A branch must be able to wait for all that the other may hold back.
+    if (credits && (zipped || edge.beside))
+      credits = std::max(*credits, 2 * *produced +
+                                       rows.on_branch(plan.edges[zipped ? at + 1 : at - 1], edge).value_or(0));
     stages[edge.from.stage].outputs.push_back({at, edge.to.stage, edge.from.endpoint, credits, edge.as_completed});
   }
   // Upstream of a bound the number of rows is part of the promise, so an endpoint that says nothing keeps it.

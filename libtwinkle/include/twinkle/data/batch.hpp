@@ -77,6 +77,10 @@ class batch {
   /// `error` where columns or types differ, or where only some parts have identities.
   [[nodiscard]] static batch concat(std::span<const batch> parts);
 
+  /// With the columns of `other` that this batch has not; no element is copied. Throws `error` where the rows differ in
+  /// number.
+  [[nodiscard]] batch beside(const batch& other) const;
+
   /// The named columns only.
   [[nodiscard]] batch select(std::span<const std::string_view> names) const;
 

@@ -75,6 +75,7 @@ struct blueprint {
     std::optional<std::size_t> credits = std::nullopt;  ///< in rows; unset: two batches of the producer
     std::optional<std::size_t> max_staleness = std::nullopt;
     std::optional<std::size_t> expands = std::nullopt;  ///< rows that `to` returns for one
+    bool beside = false;  ///< the second of two that are zipped; the one before it is the first
   };
 
   struct subscription {

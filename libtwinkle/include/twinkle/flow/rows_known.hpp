@@ -34,6 +34,10 @@ class rows_known {
   /// stage is not upstream, if the rows are not known, or if they do not divide.
   [[nodiscard]] std::optional<std::size_t> rows_per_step(const blueprint::edge& on, std::size_t stage) const;
 
+  /// Of two edges that are zipped: the rows that may lie on the way of one, from where both part, without one having
+  /// come out; unset if rows are not known, or if the branches part nowhere or change the number of rows.
+  [[nodiscard]] std::optional<std::size_t> on_branch(const blueprint::edge& one, const blueprint::edge& other) const;
+
   [[nodiscard]] bool upstream(std::size_t stage, const blueprint::edge& of) const;
 
   /// The edges that go to an endpoint.

@@ -12,6 +12,7 @@
 #include "twinkle/flow/admission.hpp"
 #include "twinkle/flow/client_calls.hpp"
 #include "twinkle/flow/edge_ends.hpp"
+#include "twinkle/flow/join.hpp"
 #include "twinkle/flow/message.hpp"
 #include "twinkle/flow/route.hpp"
 #include "twinkle/flow/stage_plan.hpp"
@@ -109,6 +110,8 @@ class stage_machine {
   bool start_source();
   bool start_data(std::size_t input);
   void start_client_calls();
+  void join_rows(std::size_t input, std::size_t side, const batch& rows);
+  void end_side(std::size_t input, std::size_t side);
   void start_states(std::size_t endpoint);
   void end_stream();
   void advance_stop();
@@ -153,6 +156,7 @@ class stage_machine {
   route::machine calls_;
   phase phase_ = phase::idle;
   std::deque<inlet> inlets_;
+  std::deque<std::optional<join>> joins_;  // by inputs: those of zipped edges
   std::vector<outlet> outlets_;  // by plan_.outputs
   std::vector<subscription> subscriptions_;
   std::vector<series> series_;

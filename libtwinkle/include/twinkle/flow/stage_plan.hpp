@@ -28,6 +28,11 @@ struct stage_plan {
     std::optional<std::size_t> max_staleness = std::nullopt;
     std::optional<std::size_t> exactly = std::nullopt;  ///< rows that must come out for one that goes in
     std::size_t expected = 1;                           ///< rows that are expected for one
+    struct other {
+      std::size_t edge = 0;
+      std::size_t producer = 0;
+    };
+    std::optional<other> beside = std::nullopt;         ///< the edge that it is zipped with
   };
   struct out {
     std::size_t edge = 0;

@@ -142,13 +142,20 @@ class stream {
 
  private:
   [[nodiscard]] stream filtered(row_filter keeps, std::string reason) const;
+  friend stream zip(const stream& first, const stream& second);
 
   std::shared_ptr<blueprint> plan_;
   blueprint::port from_;
   std::vector<blueprint::regroup> regroups_;
   bool grouped_ = false;
   bool as_completed_ = false;
+  std::optional<blueprint::port> beside_ = std::nullopt;
 };
+
+/// Two branches that came from one stream, together again: each row with the columns of both, those of the first where
+/// both have one. Both are ordered, straight from their endpoints, and neither changes the number of rows; regroup what
+/// zip returns. The edges get room enough that a slow branch cannot block a quick one for ever.
+[[nodiscard]] stream zip(const stream& first, const stream& second);
 
 /// The weights of a stage, as a flow of versions.
 class publication {
@@ -279,6 +286,12 @@ auto stream::to(const stage<Worker>& target, Member member, const to_options& op
   const std::size_t endpoint = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
   plan_->edges.push_back({from_, {target.ordinal(), endpoint}, regroups_, as_completed_, grouped_, options.credits,
                           options.max_staleness, options.expands});
+  if (beside_) {
+    blueprint::edge second{*beside_, {target.ordinal(), endpoint}};
+    second.credits = options.credits;
+    second.beside = true;
+    plan_->edges.push_back(std::move(second));
+  }
   if constexpr (emits) {
     return stream{plan_, {target.ordinal(), endpoint}, grouped_};
   } else if constexpr (batch_endpoint<Member, Worker>) {
