@@ -22,6 +22,7 @@ twinkle::route::team any_team() {
   of.fsdp_size = size();
   of.dp_size = size();
   of.pp_size = size();
+  of.cp_size = *rc::gen::inRange<std::int64_t>(1, 3);
   of.tp_size = size();
   if ((*of.fsdp_size * of.dp_size) % 2 == 0)
     of.ulysses_size = *rc::gen::element<std::int64_t>(1, 2);

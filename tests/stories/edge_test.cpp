@@ -128,6 +128,28 @@ TEST_CASE("an emitter's rows go on parent by parent, and each batch is in the or
   CHECK(histories.size() > 10);
 }
 
+TEST_CASE("what replicas and padded ranks emit does not go on") {
+  for (const auto& [sizes, count] : {std::pair{tk::mesh_sizes{.dp_size = 2, .tp_size = 2}, 8},
+                                     std::pair{tk::mesh_sizes{.dp_size = 2, .pp_size = 2}, 8},
+                                     std::pair{tk::mesh_sizes{.dp_size = 16}, 8}}) {
+    ledger seen;
+    tk::graph g{"replicas"};
+    const auto mesh = tk::device_mesh::from_sizes(sizes);
+    auto samplers = g.spawn<sampler>("sampler", {{.name = "many", .ranks = mesh.world_size()}, mesh});
+    auto sinks = g.spawn<sink>("sink", {host}, &seen);
+    g.spawn<source>("source", {host}, std::size_t{1})
+        .emits(&source::next)
+        .to(samplers, &sampler::stream, {.name = "stream", .small = tk::small::pad})
+        .as_completed()
+        .to(sinks, &sink::train);
+    const auto end = tk::sim::simulate(g);
+    CHECK(end.ended);
+    CHECK(end.report.good());
+    CHECK(all_of(seen).size() == static_cast<std::size_t>(count));
+    CHECK(end.report.trained == 8);
+  }
+}
+
 TEST_CASE("an emitter on an ordered edge gives the rows in the order of the input, on threads as in simulation") {
   ledger seen;
   tk::graph g{"ordered"};

@@ -27,6 +27,8 @@ class checker {
     for (const blueprint::edge& edge : plan_.edges) {
       check_capacity(edge);
       check_small(edge);
+      check_collect(edge);
+      check_filter(edge);
       check_bound(edge);
     }
     for (std::size_t at = 1; at < plan_.edges.size(); ++at)
@@ -145,6 +147,36 @@ class checker {
     }
   }
 
+  // What flows on must be all rows, in the order of the input.
+  void check_collect(const blueprint::edge& edge) {
+    const blueprint::endpoint_spec& endpoint = plan_.stages[edge.to.stage].endpoints[edge.to.endpoint];
+    if (endpoint.target.returns_batch && endpoint.result.kind != collect::by_type &&
+        endpoint.result.kind != collect::concat)
+      problem(plan_.name_of(edge.to) + " returns batches into a stream, so that its results must be put together by "
+                                       "concat; another .collect is for calls");
+  }
+
+  // Admission counts rows before they are sampled, and cannot know which of them a filter will drop.
+  void check_filter(const blueprint::edge& edge) {
+    const bool filters = std::any_of(edge.regroups.begin(), edge.regroups.end(), [](const blueprint::regroup& each) {
+      return each.how == blueprint::regroup::kind::filter;
+    });
+    if (!filters)
+      return;
+    for (const blueprint::edge& bound : plan_.edges)
+      for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage)
+        if (bound.max_staleness && loads(stage, bound.to.stage) && rows_.upstream(stage, bound) &&
+            before(edge, stage))
+          problem(plan_.name_of(edge.from) + " -> filter: it drops rows before stage '" + plan_.stages[stage].name +
+                  "', which loads weights within a staleness bound by the number of rows; filter behind it");
+  }
+
+  [[nodiscard]] bool before(const blueprint::edge& edge, std::size_t stage) const {
+    return edge.to.stage == stage || std::any_of(plan_.edges.begin(), plan_.edges.end(), [&](const auto& each) {
+             return each.to.stage == stage && rows_.upstream(edge.to.stage, each);
+           });
+  }
+
   void check_zip(const blueprint::edge& first, const blueprint::edge& second) {
     const auto one = rows_.on_branch(first, second);
     const auto other = rows_.on_branch(second, first);
@@ -153,6 +185,8 @@ class checker {
     if (!one || !other)
       problem(where + ": both must come from one stream, in as many rows as it had, and how many a batch has must be "
                       "known; see .rows of emits");
+    else if (bounds_staleness_below(first) || first.max_staleness)
+      problem(where + ": a staleness bound behind it is not kept on both branches; take one of them away");
     else if (first.credits && *first.credits < std::max(*one, *other))
       problem(where + ": " + std::to_string(*first.credits) + " credits are too few: while one branch waits, " +
               std::to_string(std::max(*one, *other)) + " rows may come on the other");

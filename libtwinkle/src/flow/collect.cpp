@@ -37,12 +37,18 @@ result<batch> in_input_order(const batch& input, std::span<const returned* const
       return fault{"", "", std::nullopt, std::move(*wrong)};
     return std::get<batch>(std::move(rows));
   }
-  std::vector<std::size_t> order(joined.rows());
+  if (joined.empty())
+    return joined;
+  std::vector<std::size_t> order(joined.rows(), joined.rows());
   std::size_t at = 0;
   for (const returned* each : kept)
     if (!each->padding)
-      for (const std::size_t row : *each->picked)
+      for (const std::size_t row : *each->picked) {
+        if (row >= order.size() || order[row] != order.size())
+          return fault{"", "", std::nullopt,
+                       "its rows have no identities, and cannot be put back into the order of the input"};
         order[row] = at++;
+      }
   return joined.take(order);
 }
 
@@ -52,8 +58,12 @@ result<collected> join_rows(const team& workers, const call& of, std::span<const
   for (const returned* each : kept) {
     const auto* value = std::get_if<batch>(&each->value);
     const batch* given = rows_in(each->given);
-    if (value == nullptr || given == nullptr)
+    if (value == nullptr)
       return at(workers, *each, of.endpoint, "it returned no batch, and collect concat needs one");
+    if (given == nullptr) {  // rows of an endpoint that takes none are new
+      parts.push_back(*value);
+      continue;
+    }
     auto rows = rows_by_parent(*given, *value);
     if (auto* wrong = std::get_if<std::string>(&rows))
       return at(workers, *each, of.endpoint, std::move(*wrong));
@@ -143,6 +153,23 @@ std::vector<const returned*> that_count(std::span<const returned> results) {
   return kept;
 }
 
+namespace {
+
+result<collected> by_function(const team& workers, const call& of, std::span<const returned> results) {
+  std::string said = "collect function is given without a function; use results_by(function)";
+  try {
+    if (of.result.how != nullptr && *of.result.how)
+      return (*of.result.how)(workers, results);
+  } catch (const std::exception& wrong) {
+    said = wrong.what();
+  } catch (...) {
+    said = "its collect function threw something that is no std::exception";
+  }
+  return fault{workers.stage, of.endpoint, std::nullopt, std::move(said)};
+}
+
+}  // namespace
+
 result<collected> collect_in_order(const team& workers, const call& of, std::span<const returned> results) {
   collect how = of.result.kind;
   if (how == collect::by_type) {
@@ -163,7 +190,7 @@ result<collected> collect_in_order(const team& workers, const call& of, std::spa
     case collect::first: return collected{results.front().value};
     case collect::last_pp:
     case collect::last_pp_first: return last_stage(workers, results, how == collect::last_pp_first);
-    case collect::function: return (*of.result.how)(workers, results);
+    case collect::function: return by_function(workers, of, results);
     case collect::each:
     case collect::by_type: break;
   }

@@ -113,7 +113,7 @@ std::vector<std::uint64_t> costs_in(const batch& rows, const row_costs& costs) {
 
 std::vector<returned> balanced_parts(const team& workers, const call& wanted, const batch& rows) {
   const dispatch_rule::details how = wanted.how.how ? *wanted.how.how : dispatch_rule::details{};
-  const std::vector<std::uint64_t> groups = how.whole_groups ? groups_in(rows) : std::vector<std::uint64_t>{};
+  const std::vector<std::uint64_t> groups = how.whole_groups && !rows.empty() ? groups_in(rows) : std::vector<std::uint64_t>{};
   split found = balance(costs_in(rows, how.costs), workers.data_ranks(),
                         {how.equal_counts, wanted.fewer == small::allow_empty, groups});
   std::vector<rows_list> lists;
@@ -127,6 +127,8 @@ std::vector<returned> balanced_parts(const team& workers, const call& wanted, co
 }
 
 std::vector<returned> parts_by_function(const team& workers, const call& wanted, const batch& rows) {
+  if (wanted.how.how == nullptr || !wanted.how.how->rows)
+    throw error("dispatch function is given without a function; use rows_by(function)");
   std::vector<std::vector<std::size_t>> lists = wanted.how.how->rows(rows, workers);
   if (lists.size() != workers.workers())
     throw error("the dispatch function names rows for " + std::to_string(lists.size()) + " workers; there are " +
@@ -219,11 +221,8 @@ result<std::vector<returned>> cut_rows(const team& workers, const call& wanted, 
   // A padded batch has one row for each part.
   for (returned& part : parts)
     part.padding = part.rows.first >= real && !part.rows.empty();
-  if (wanted.micro_batches) {
-    if (kind != dispatch::slice_dp && kind != dispatch::balanced)
-      throw error("micro-batches are planned for each data rank; use dispatch slice_dp or balanced");
+  if (wanted.micro_batches)
     plan_micro(workers, *wanted.micro_batches, parts);
-  }
   return parts;
 }
 
@@ -236,14 +235,18 @@ result<std::vector<returned>> cut(const team& workers, const call& wanted) {
   dispatch kind = wanted.how.kind;
   if (kind == dispatch::by_type)
     kind = rows ? dispatch::slice_dp : dispatch::all;
+  if (wanted.micro_batches && kind != dispatch::slice_dp && kind != dispatch::balanced)
+    return refusal(workers, wanted, "micro-batches are planned for each data rank; use dispatch slice_dp or balanced");
   if (!sliced(kind))
     return whole(workers, wanted);
   if (!rows)
     return refusal(workers, wanted, "it is to be cut by its dispatch, which needs a batch");
   try {
     return cut_rows(workers, wanted, kind);
-  } catch (const error& wrong) {
+  } catch (const std::exception& wrong) {  // a user's function may throw anything
     return refusal(workers, wanted, wrong.what());
+  } catch (...) {
+    return refusal(workers, wanted, "a function of its dispatch threw something that is no std::exception");
   }
 }
 

@@ -9,17 +9,44 @@
 
 namespace twinkle {
 
+namespace {
+
+// Where one branch made children of its rows they would wait for each other for ever.
+template <class Ids>
+void check_related(const identity& id, const Ids& others) {
+  for (identity at = id; at.depth > 0;) {
+    at = parent_of(at);
+    if (others.contains(at))
+      throw error("zip: row " + to_string(id) + " of one branch is a child of row " + to_string(at) +
+                  " of the other; neither branch may expand its rows");
+  }
+}
+
+}  // namespace
+
+void join::expect(const identity& id) {
+  if (!expected_.insert(id).second)
+    throw error("zip: row " + to_string(id) + " came twice");
+  check_related(id, second_);
+}
+
 std::vector<batch> join::add(std::size_t side, const batch& rows) {
   received_[side] += count_of(rows);
   if (!rows.empty() && !rows.identified())
     throw error("zip: rows without identities cannot be matched");
   if (side == 0) {
+    if (!rows.empty())
+      for (const row_tag& tag : rows.tags())
+        expect(tag.id);
+    for (const tombstone& lost : rows.tombstones())
+      expect(lost.tag.id);
     first_.push_back(rows);
   } else {
     const batch real = rows.without_tombstones();
     const auto keep = [&](const identity& id, batch one) {
       if (!second_.emplace(id, std::move(one)).second)
         throw error("zip: row " + to_string(id) + " came twice");
+      check_related(id, expected_);
     };
     for (std::size_t row = 0; row < real.rows(); ++row)
       keep(real.tags()[row].id, real[interval{row, row + 1}]);
@@ -48,6 +75,7 @@ batch join::match(const batch& rows) {
   std::vector<std::size_t> kept;
   std::vector<batch> partners;
   for (std::size_t row = 0; row < rows.rows(); ++row) {
+    expected_.erase(rows.tags()[row].id);
     batch partner = std::move(second_.extract(rows.tags()[row].id).mapped());
     if (partner.empty()) {
       lost.push_back(partner.tombstones().front());
@@ -56,8 +84,10 @@ batch join::match(const batch& rows) {
       partners.push_back(std::move(partner));
     }
   }
-  for (const tombstone& each : rows.tombstones())
+  for (const tombstone& each : rows.tombstones()) {
+    expected_.erase(each.tag.id);
     second_.erase(each.tag.id);
+  }
   batch joined = rows.without_tombstones();
   if (kept.size() < rows.rows())
     joined = joined.take(kept);

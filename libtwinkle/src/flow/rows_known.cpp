@@ -71,16 +71,29 @@ std::size_t rows_known::need(const blueprint::edge& on) const {
   return rows;
 }
 
+bool rows_known::comes_from(const blueprint::edge& edge, blueprint::port port) const {
+  const blueprint::edge* at = &edge;
+  for (std::size_t depth = 0; at != nullptr && depth <= plan_.edges.size(); ++depth) {
+    if (at->from == port)
+      return true;
+    at = into(at->from);
+  }
+  return false;
+}
+
+std::vector<std::size_t> rows_known::branch(const blueprint::edge& one, const blueprint::edge& other) const {
+  std::vector<std::size_t> edges;
+  const blueprint::edge* at = &one;
+  for (std::size_t depth = 0; depth <= plan_.edges.size() && !comes_from(other, at->from); ++depth) {
+    at = into(at->from);
+    if (at == nullptr)
+      break;
+    edges.push_back(static_cast<std::size_t>(at - plan_.edges.data()));
+  }
+  return edges;
+}
+
 std::optional<std::size_t> rows_known::on_branch(const blueprint::edge& one, const blueprint::edge& other) const {
-  const auto comes_from = [&](blueprint::port port) {
-    const blueprint::edge* at = &other;
-    for (std::size_t depth = 0; at != nullptr && depth <= plan_.edges.size(); ++depth) {
-      if (at->from == port)
-        return true;
-      at = into(at->from);
-    }
-    return false;
-  };
   std::size_t rows = 0;
   const blueprint::edge* at = &one;
   for (std::size_t depth = 0; at != nullptr && depth <= plan_.edges.size(); ++depth) {
@@ -88,7 +101,7 @@ std::optional<std::size_t> rows_known::on_branch(const blueprint::edge& one, con
     if (!made)
       return std::nullopt;
     rows += need(*at) + 2 * *made;
-    if (comes_from(at->from))
+    if (comes_from(other, at->from))
       return rows;
     at = into(at->from);
     if (at != nullptr && at->expands.value_or(1) != 1)

@@ -47,10 +47,15 @@ void session_machine::on(const msg::built& by) {
 
 void session_machine::on(const msg::driven& by) {
   driver_gone_ = true;
-  if (by.why && phase_ != phase::aborting)
+  if (phase_ != phase::running) {
+    // It was told to end, and what it says of that is no news. Stages that still end have the time that they need.
+    if (!report_.interrupted)
+      deadline_ = std::nullopt;
+  } else if (by.why) {
     abort(*by.why);
-  else if (phase_ == phase::running)
+  } else {
     stop();
+  }
   conclude_if_over();
 }
 
@@ -108,7 +113,7 @@ void session_machine::stop() {
   end_driver({name_, "", std::nullopt, "the run stops"});
   phase_ = phase::stopping;
   if (!deadline_)
-    deadline_ = report_.interrupted ? now_ + bounds_.stop_patience : std::optional<time_point>{};
+    deadline_ = report_.interrupted || !driver_gone_ ? now_ + bounds_.stop_patience : std::optional<time_point>{};
   for (std::size_t stage = 0; stage < stages_.size(); ++stage)
     if (stages_[stage].flows)
       out_.push_back({address::router(stage), msg::stop{}});

@@ -50,26 +50,23 @@ void stage_machine::start_clock() {
     calls_.expect_by(running->call, now_ + *std::exchange(running->patience, std::nullopt));
 }
 
-batch stage_machine::new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) const {
-  if (rows.identified() || rows.empty())
-    return rows;
-  std::vector<row_tag> tags(rows.rows());
-  for (row_tag& tag : tags)
-    tag.id = {source, 0, sequence++, {}};
-  return rows.with_tags(std::move(tags));
-}
-
 void stage_machine::settle(route::outcome outcome) {
   const auto found = std::find_if(under_way_.begin(), under_way_.end(),
                                   [&](const under_way& call) { return call.call == outcome.call; });
   ensure(found != under_way_.end(), "an outcome belongs to a call that is under way");
   if (auto* client = std::get_if<client_call>(&found->why)) {
-    if (client->emits && outcome.value) {
-      const auto* one = std::get_if<payload>(&outcome.value.value());
-      if (const auto* rows = one == nullptr ? nullptr : std::get_if<batch>(one))
-        outcome.value = collected{payload{new_rows(*rows, static_cast<std::uint32_t>(plan_.ordinal), sequence_)}};
+    result<collected> value = outcome.value;
+    if (value) {
+      collected made = std::move(value).value();
+      if (client->emits)
+        name_new_rows(made);
+      auto* one = std::get_if<payload>(&made);
+      if (auto* rows = one == nullptr ? nullptr : std::get_if<batch>(one))
+        for (tombstone& lost : client->tombstones)
+          *rows = rows->with_tombstone(std::move(lost));
+      value = std::move(made);
     }
-    clients_.settle({client->client, client->id}, outcome.value, out_);
+    clients_.settle({client->client, client->id}, std::move(value), out_);
     under_way_.erase(found);
   } else if (outcome.value) {
     finish(*found, std::move(outcome.value).value());
@@ -201,16 +198,19 @@ stage_machine::data_call* stage_machine::streaming(route::call_id call) {
 void stage_machine::pass_on(const msg::reply& answer) {
   data_call* data = streaming(answer.call);
   const route::returned* part = data == nullptr ? nullptr : calls_.part(answer.call, answer.worker);
-  if (part == nullptr || part->replica || part->padding || !answer.value || data->streamed.contains(answer.worker))
+  if (part == nullptr || part->replica || part->padding || !answer.value)
     return;
+  if (const auto streamed = data->streamed.find(answer.worker); streamed != data->streamed.end()) {
+    data->early += rows_in(part->given)->rows() - streamed->second;  // it emitted all of it, or will be told
+    return;
+  }
   const auto* value = std::get_if<batch>(&answer.value.value());
   const batch* given = rows_in(part->given);
   if (value == nullptr || given == nullptr)
     return;
   auto rows = route::rows_by_parent(*given, *value);
   if (auto* right = std::get_if<batch>(&rows)) {
-    data->streamed.insert(answer.worker);
-    data->early += part->rows.size();
+    data->early += given->rows();
     emit(call_under_way(answer.call)->endpoint, *right);
   }
 }

@@ -15,11 +15,6 @@ namespace {
 // One call runs, and the next one lies ready at the workers.
 constexpr std::size_t calls_ahead = 2;
 
-// Rows that a client gave without identities are of a source of their own.
-constexpr std::uint32_t client_source = std::uint32_t{1} << 31;
-
-constexpr const char* closed_to_calls = "the stage takes no calls before it is built, or at its end";
-
 std::vector<std::unique_ptr<regrouper>> make_regroups(const stage_plan::in& in) {
   std::vector<std::unique_ptr<regrouper>> made;
   for (const blueprint::regroup& each : in.regroups)
@@ -131,10 +126,13 @@ void stage_machine::on(const msg::published& arrived) {
 }
 
 void stage_machine::on(const msg::emitted& some) {
-  if (data_call* data = streaming(some.call); data != nullptr && data->streamed.insert(some.worker).second)
-    data->early += calls_.part(some.call, some.worker)->rows.size();
-  if (streaming(some.call) != nullptr)
-    emit(call_under_way(some.call)->endpoint, some.rows);
+  data_call* data = streaming(some.call);
+  const route::returned* part = data == nullptr ? nullptr : calls_.part(some.call, some.worker);
+  if (part == nullptr || part->replica || part->padding)
+    return;
+  ++data->streamed[some.worker];
+  ++data->early;
+  emit(call_under_way(some.call)->endpoint, some.rows);
 }
 
 void stage_machine::on(msg::reply&& answer) {
@@ -146,38 +144,6 @@ void stage_machine::on(msg::reply&& answer) {
 void stage_machine::on(const msg::tick&) {
   for (route::outcome& expired : calls_.expire(now_))
     settle(std::move(expired));
-}
-
-void stage_machine::on(msg::call&& wanted) {
-  const client_calls::key key{wanted.client, wanted.id};
-  if (wanted.how.endpoint.empty() && wanted.endpoint < plan_.endpoints.size())
-    wanted.how = call_of(plan_.endpoints[wanted.endpoint], std::move(wanted.how.input));
-  const std::string name = wanted.how.endpoint;
-  clients_.add(std::move(wanted));
-  if (phase_ != phase::built && phase_ != phase::running)
-    clients_.withdraw(key, {plan_.team.stage, name, std::nullopt, closed_to_calls}, out_);
-}
-
-void stage_machine::on(const msg::call_off& what) {
-  const fault why{plan_.team.stage, "", std::nullopt, "the call was cancelled"};
-  if (clients_.withdraw({what.client, what.id}, why, out_))
-    return;
-  for (const under_way& each : under_way_)
-    if (const auto* client = std::get_if<client_call>(&each.why); client && client->id == what.id && client->client == what.client) {
-      if (auto cancelled = calls_.cancel(each.call, why))
-        settle(std::move(*cancelled));
-      return;
-    }
-}
-
-void stage_machine::start_client_calls() {
-  while (auto wanted = clients_.next(out_)) {
-    const bool emits = rows_in(wanted->how.input) == nullptr;
-    auto* several = std::get_if<arguments>(&wanted->how.input);
-    if (auto* rows = several != nullptr && !emits ? &several->batches.front() : std::get_if<batch>(&wanted->how.input))
-      *rows = new_rows(*rows, client_source + static_cast<std::uint32_t>(plan_.ordinal), called_rows_);
-    start(client_call{wanted->id, wanted->client, emits}, wanted->endpoint, {}, version(), std::move(wanted->how));
-  }
 }
 
 template <class Other>
@@ -262,8 +228,12 @@ bool stage_machine::start_data(std::size_t input) {
   std::size_t credits = 0;
   try {
     credits = from.advance();
-  } catch (const error& wrong) {
+  } catch (const std::exception& wrong) {  // a user's filter may throw anything
     fail({plan_.team.stage, plan_.endpoints[in.endpoint].name, std::nullopt, wrong.what()});
+    return false;
+  } catch (...) {
+    fail({plan_.team.stage, plan_.endpoints[in.endpoint].name, std::nullopt,
+          "a filter threw something that is no std::exception"});
     return false;
   }
   const auto give_back = [&](std::size_t rows) {
@@ -313,6 +283,13 @@ batch stage_machine::by_identity(const batch& rows) {
 // Nothing is left to work on, but those downstream count what was lost.
 void stage_machine::pass_tombstones(const batch& rows, std::size_t input) {
   const std::size_t endpoint = plan_.inputs[input].endpoint;
+  const bool counts = (plan_.steps && plan_.steps->endpoint == endpoint) ||
+                      std::any_of(series_.begin(), series_.end(),
+                                  [&](const series& each) { return each.plan.after == endpoint; });
+  if (!plan_.endpoints[endpoint].target.returns_batch && !counts) {
+    account_.trained += rows.tombstone_count();
+    return;
+  }
   if (!plan_.endpoints[endpoint].target.returns_batch) {
     const std::vector<tombstone> lost = rows.tombstones();
     fail({plan_.team.stage, plan_.endpoints[endpoint].name, std::nullopt,

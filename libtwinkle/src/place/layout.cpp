@@ -123,6 +123,14 @@ void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
                                        rows.on_branch(plan.edges[zipped ? at + 1 : at - 1], edge).value_or(0));
     stages[edge.from.stage].outputs.push_back({at, edge.to.stage, edge.from.endpoint, credits, edge.as_completed});
   }
+  // Between a fork and its zip no branch changes the number of rows.
+  for (std::size_t at = 1; at < plan.edges.size(); ++at)
+    if (plan.edges[at].beside)
+      for (const auto& [one, other] : {std::pair{at - 1, at}, std::pair{at, at - 1}})
+        for (const std::size_t edge : rows.branch(plan.edges[one], plan.edges[other]))
+          for (stage_plan::in& in : stages[plan.edges[edge].to.stage].inputs)
+            if (in.edge == edge && !in.exactly)
+              in.exactly = 1;
   // Upstream of a bound the number of rows is part of the promise, so an endpoint that says nothing keeps it.
   for (const blueprint::edge& bound : plan.edges)
     if (bound.max_staleness)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace twinkle {
 /// row that was dropped on either side is a tombstone.
 class join {
  public:
-  /// `side` is 0 or 1. What becomes complete. Throws `error` for rows without identities, and a row that comes twice.
+  /// `side` is 0 or 1. What becomes complete. Throws `error` for rows without identities, a row that comes twice, and
+  /// one whose parent is a row of the other side.
   [[nodiscard]] std::vector<batch> add(std::size_t side, const batch& rows);
 
   void end(std::size_t side) { ended_[side] = true; }
@@ -31,10 +33,12 @@ class join {
   [[nodiscard]] std::string lonely() const;
 
  private:
+  void expect(const identity& id);
   [[nodiscard]] bool complete(const batch& rows) const;
   [[nodiscard]] batch match(const batch& rows);
 
   std::deque<batch> first_;
+  std::set<identity> expected_;       // those of first_
   std::map<identity, batch> second_;  // one row each, or one tombstone
   std::array<bool, 2> ended_{};
   std::array<std::size_t, 2> received_{};

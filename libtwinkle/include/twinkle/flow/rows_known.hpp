@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "twinkle/flow/blueprint.hpp"
 
@@ -38,6 +39,9 @@ class rows_known {
   /// come out; unset if rows are not known, or if the branches part nowhere or change the number of rows.
   [[nodiscard]] std::optional<std::size_t> on_branch(const blueprint::edge& one, const blueprint::edge& other) const;
 
+  /// The edges of that branch between the fork and the last endpoint, by ordinal.
+  [[nodiscard]] std::vector<std::size_t> branch(const blueprint::edge& one, const blueprint::edge& other) const;
+
   [[nodiscard]] bool upstream(std::size_t stage, const blueprint::edge& of) const;
 
   /// The edges that go to an endpoint.
@@ -46,6 +50,7 @@ class rows_known {
  private:
   [[nodiscard]] std::optional<std::size_t> made_by(blueprint::port from, bool full, std::size_t depth) const;
   [[nodiscard]] std::optional<std::size_t> batch_of(const blueprint::edge& on, bool full, std::size_t depth) const;
+  [[nodiscard]] bool comes_from(const blueprint::edge& edge, blueprint::port port) const;
   [[nodiscard]] bool endless(blueprint::port from, std::size_t depth) const;
 
   const blueprint& plan_;

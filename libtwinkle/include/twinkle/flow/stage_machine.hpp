@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "twinkle/flow/admission.hpp"
@@ -43,8 +43,8 @@ class stage_machine {
     std::size_t rows = 0;
     std::vector<tombstone> tombstones = {};
     std::optional<step_record> step = std::nullopt;
-    std::set<std::size_t> streamed = {};  // workers whose rows have gone on
-    std::size_t early = 0;                // rows that went in, and whose results have gone on
+    std::map<std::size_t, std::size_t> streamed = {};  // by worker: rows that it was given, whose results have gone on
+    std::size_t early = 0;                             // of all workers
   };
   struct load_call {
     std::int64_t version = 0;
@@ -57,6 +57,7 @@ class stage_machine {
     std::uint64_t id = 0;
     address client;
     bool emits = false;  // no rows went in: those that come out are new
+    std::vector<tombstone> tombstones = {};  // of the rows that went in
   };
   using purpose =
       std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, client_call>;
@@ -134,6 +135,8 @@ class stage_machine {
   [[nodiscard]] under_way* call_under_way(route::call_id call);
   [[nodiscard]] data_call* streaming(route::call_id call);
   [[nodiscard]] static batch by_identity(const batch& rows);
+  void identify(payload& input);
+  void name_new_rows(collected& outcome);
   [[nodiscard]] batch new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) const;
   void publish(series& of, std::int64_t version, const weights& value);
   void report_gone(std::vector<std::string> abandoned);

@@ -253,7 +253,7 @@ class stage {
   [[nodiscard]] std::size_t after(const member_of<Worker>& member) const {
     const auto& endpoints = plan_->stages[ordinal_].endpoints;
     for (std::size_t at = 0; at < endpoints.size(); ++at)
-      if (member.key && endpoints[at].target.member == *member.key)
+      if (member.key && endpoints[at].kind == blueprint::role::work && endpoints[at].target.member == *member.key)
         return at;
     plan_->problems.push_back("stage '" + plan_->stages[ordinal_].name +
                               "' publishes after an endpoint that no stream goes to; give .after an endpoint that is "
