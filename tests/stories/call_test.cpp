@@ -276,3 +276,80 @@ TEST_CASE("a graph whose endpoints nobody calls is refused") {
   (void)samplers.endpoint(&sampler::twice);
   CHECK_THROWS_WITH_AS((void)tk::sim::simulate(g), doctest::Contains("give the graph a driver"), tk::error);
 }
+
+TEST_CASE("an interrupt in the middle of a wait for a call is no fault, whoever is heard of first") {
+  const auto g = driven([](tk::caller& calls, const endpoints& of) {
+    for (;;)
+      (void)calls(of.sum, calls(of.twice, numbers(8))).get();
+  });
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto seen = tk::sim::simulate(g, {.seed = seed, .interrupt = 105ms});
+    CHECK(seen.ended);
+    CHECK(seen.report.interrupted);
+    CHECK_MESSAGE(!seen.report.why, (seen.report.why ? seen.report.why->cause : ""));
+  }
+}
+
+TEST_CASE("batches of one call have the identities of the one that has them, wherever it stands") {
+  std::vector<double> sums;
+  const auto g = driven([&](tk::caller& calls, const endpoints& of) {
+    const auto pending = calls(of.twice, numbers(4));
+    sums.push_back(calls(of.both, pending, 1.0, numbers(8)).get().find("sum").value());
+    sums.push_back(calls(of.both, numbers(8), 1.0, pending).get().find("sum").value());
+  });
+  const auto seen = tk::sim::simulate(g);
+  CHECK(seen.ended);
+  CHECK_MESSAGE(!seen.report.why, (seen.report.why ? seen.report.why->cause : ""));
+  CHECK(sums.size() == 2);
+  CHECK(sums.front() == sums.back());
+}
+
+TEST_CASE("rows that were dropped before a call are tombstones of its outcome") {
+  std::size_t lost = 0;
+  const auto g = driven([&](tk::caller& calls, const endpoints& of) {
+    const tk::batch sequences = calls(of.twice, numbers(4)).get();
+    const tk::batch kept = sequences.drop(std::vector<std::size_t>{1, 2}, "bad");
+    lost = calls(of.twice, kept).get().tombstone_count();
+  });
+  const auto seen = tk::sim::simulate(g);
+  CHECK(seen.ended);
+  CHECK(seen.report.good());
+  CHECK(lost == 2);
+}
+
+TEST_CASE("a user's function that throws is the fault of its call, whatever it throws") {
+  struct maker {
+    tk::batch make(tk::context& ctx) { return numbers(2, static_cast<std::int64_t>(10 * ctx.rank())); }
+    tk::batch pass(tk::context&, tk::batch rows) { return rows; }
+  };
+  std::vector<std::string> said;
+  std::vector<std::int64_t> made;
+  tk::graph g{"throws"};
+  auto makers = g.spawn<maker>("maker", {four});
+  const auto make = makers.endpoint(&maker::make, {.name = "make"});
+  const auto gives = makers.endpoint(&maker::pass, {.name = "gives", .dispatch = tk::rows_by(
+      [](const tk::batch&, const tk::route::team&) -> std::vector<std::vector<std::size_t>> { throw 7; })});
+  tk::graph h{"throws"};
+  auto others = h.spawn<maker>("maker", {four});
+  const auto takes = others.endpoint(&maker::pass, {.name = "takes", .collect = tk::results_by(
+      [](const tk::route::team&, std::span<const tk::route::returned>) -> tk::result<tk::collected> {
+        throw std::out_of_range("no such thing");
+      })});
+  const auto note = [&](const auto& call) {
+    try {
+      (void)call.get();
+    } catch (const tk::call_failed& wrong) {
+      said.push_back(wrong.cause().cause);
+    }
+  };
+  g.drive([=, &made](tk::caller& calls) {
+    made = values_of(calls(make).get());
+    note(calls(gives, numbers(4)));
+  });
+  h.drive([=](tk::caller& calls) { note(calls(takes, numbers(4))); });
+  CHECK(tk::sim::simulate(g).report.good());
+  CHECK(tk::sim::simulate(h).report.good());
+  CHECK(made == std::vector<std::int64_t>{0, 1, 10, 11, 20, 21, 30, 31});  // an endpoint that takes no rows makes new ones
+  CHECK(said == std::vector<std::string>{"a function of its dispatch threw something that is no std::exception",
+                                         "no such thing"});
+}

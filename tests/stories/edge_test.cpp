@@ -289,3 +289,76 @@ TEST_CASE("what zip cannot put together is refused before a run") {
   tk::zip(one.to(samplers, &sampler::sample, {.name = "sample"}), other).to(sinks, &sink::train, {.name = "train"});
   CHECK_THROWS_WITH_AS((void)tk::sim::simulate(g), doctest::Contains("both must come from one stream"), tk::error);
 }
+
+TEST_CASE("a batch of which nothing is left passes a sink that counts no steps") {
+  ledger seen;
+  tk::graph g{"nothing"};
+  auto sinks = g.spawn<sink>("sink", {host}, &seen);
+  g.spawn<source>("source", {host}, std::size_t{3})
+      .emits(&source::next)
+      .filter(number, [](std::int64_t each) { return each >= 8 && each < 12; }, "outside")
+      .to(sinks, &sink::train);
+  const auto end = tk::sim::simulate(g);
+  CHECK(end.ended);
+  CHECK_MESSAGE(end.report.good(), (end.report.why ? end.report.why->cause : ""));
+  CHECK(seen.batches == std::vector<std::vector<std::int64_t>>{{8, 9, 10, 11}});
+  CHECK(end.report.trained == 24);
+}
+
+TEST_CASE("a worker that fails after some of its rows went on leaves every row accounted for") {
+  struct failing {
+    void stream(tk::context& ctx, const tk::batch& rows, tk::emitter& out) {
+      out(0, rows[tk::interval{0, 1}]);
+      ctx.sleep_for(1s);
+      throw tk::error("out of memory");
+    }
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ledger seen;
+    tk::graph g{"failing"};
+    auto workers = g.spawn<failing>("failing", {rollout});
+    auto sinks = g.spawn<sink>("sink", {host}, &seen);
+    g.spawn<source>("source", {host}, std::size_t{1})
+        .emits(&source::next)
+        .to(workers, &failing::stream)
+        .as_completed()
+        .to(sinks, &sink::train);
+    const auto end = tk::sim::simulate(g, {.seed = seed});
+    REQUIRE(end.report.why);
+    CHECK(end.report.why->cause == "out of memory");
+    CHECK(end.report.trained + end.report.returned == 8);
+    CHECK(end.report.trained == all_of(seen).size());
+  }
+}
+
+TEST_CASE("branches of a zip that expand their rows are told, and do not wait for each other") {
+  struct expander {
+    tk::batch same(tk::context&, const tk::batch& rows) {
+      std::vector<std::size_t> parents(rows.rows());
+      for (std::size_t row = 0; row < parents.size(); ++row)
+        parents[row] = row;
+      return rows.expand(parents);
+    }
+  };
+  ledger seen;
+  tk::graph g{"expands"};
+  auto expanders = g.spawn<expander>("expander", {rollout});
+  auto sinks = g.spawn<sink>("sink", {host}, &seen);
+  auto rows = g.spawn<source>("source", {host}, std::size_t{4}).emits(&source::next);
+  tk::zip(rows, rows.to(expanders, &expander::same, {.name = "same"})).to(sinks, &sink::train);
+  const auto end = tk::sim::simulate(g);
+  CHECK(end.ended);
+  REQUIRE(end.report.why);
+  CHECK(end.report.why->cause.find("neither branch may expand its rows") != std::string::npos);
+}
+
+TEST_CASE("a stream into an endpoint that returns batches must collect all of them") {
+  ledger seen;
+  tk::graph g{"refused"};
+  auto samplers = g.spawn<sampler>("sampler", {rollout});
+  g.spawn<source>("source", {host}, std::size_t{1})
+      .emits(&source::next)
+      .to(samplers, &sampler::sample, {.name = "sample", .collect = tk::collect::first})
+      .to(g.spawn<sink>("sink", {host}, &seen), &sink::train);
+  CHECK_THROWS_WITH_AS((void)tk::sim::simulate(g), doctest::Contains("sampler.sample returns batches into a stream"), tk::error);
+}
