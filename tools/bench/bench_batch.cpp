@@ -2,28 +2,10 @@
 // Slicing and joining cost the same whatever lies in the rows: 1 KiB and 1 GiB in as many chunks. No element is copied:
 // what is allocated is counted.
 #include <benchmark/benchmark.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <malloc.h>
 
 #include "twinkle/data/batch.hpp"
 #include "twinkle/mesh/device_mesh.hpp"
-
-namespace {
-
-std::atomic<std::size_t> allocated{0};
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  allocated += size;
-  if (void* got = std::malloc(size))
-    return got;
-  throw std::bad_alloc();
-}
-void operator delete(void* what) noexcept { std::free(what); }
-void operator delete(void* what, std::size_t) noexcept { std::free(what); }
 
 namespace {
 
@@ -63,14 +45,21 @@ void redistribute(benchmark::State& state) {
   std::vector<tk::batch> made;
   for (const tk::interval& each : producers.slices(whole.rows()))
     made.push_back(whole[each]);
-  std::size_t before = allocated;
-  for ([[maybe_unused]] const auto once : state) {
+  std::vector<tk::batch> given(consumers.data_ranks());
+  const auto redistributed = [&] {
     const tk::batch joined = tk::batch::concat(made);
-    for (const tk::interval& each : consumers.slices(joined.rows()))
-      benchmark::DoNotOptimize(joined[each]);
-  }
-  state.counters["allocated"] =
-      static_cast<double>(allocated - before) / static_cast<double>(state.iterations());
+    for (std::size_t rank = 0; rank < given.size(); ++rank)
+      given[rank] = joined[consumers.get_slice(joined.rows(), rank)];
+  };
+  const auto in_use = [] {
+    const auto info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  const std::size_t before = in_use();
+  redistributed();
+  state.counters["allocated"] = static_cast<double>(in_use() - before);
+  for ([[maybe_unused]] const auto once : state)
+    redistributed();
 }
 
 constexpr std::int64_t kibibyte = std::int64_t{1} << 10;
