@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "twinkle/base/error.hpp"
 #include "twinkle/flow/caller.hpp"
 #include "twinkle/flow/context.hpp"
 #include "twinkle/runtime/main.hpp"
@@ -98,6 +99,8 @@ void loop(tk::graph& g) {
         .to(g.spawn<printer>("printer", {host}), &printer::write, {.name = "write"});
     return;
   }
+  if (as != "calls")
+    throw tk::error("--as is '" + as + "'; it is calls or streams");
   const auto all = source.endpoint(&prompts::all, {.name = "all", .collect = tk::collect::first});
   const auto sample = samplers.endpoint(&sampler::sample, {.name = "sample", .small = tk::small::allow_empty});
   const auto forward = trainer.endpoint(&model::forward, {.name = "forward"});

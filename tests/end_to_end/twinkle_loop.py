@@ -22,6 +22,8 @@ for count in ("6", "13"):
     ranks = [line for line in printed.splitlines() if line.startswith("# ")]
     assert len(ranks) == 8 and ranks[0].split(" had ")[1] == ranks[4].split(" had ")[1], ranks
 
-refused = subprocess.run([program, "--rows", "1"], capture_output=True, text=True, timeout=120)
-assert refused.returncode == 0, refused.stderr  # one prompt makes a row for each data rank of the model
+few = subprocess.run([program, "--rows", "1"], capture_output=True, text=True, timeout=120)
+assert few.returncode == 0, few.stderr  # one prompt makes a row for each data rank of the model
+neither = subprocess.run([program, "--as", "neither"], capture_output=True, text=True, timeout=120)
+assert neither.returncode == 1 and "it is calls or streams" in neither.stderr, neither
 print("twinkle_loop: the same rows as calls and as streams")
