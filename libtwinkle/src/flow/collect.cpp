@@ -125,7 +125,7 @@ result<collected> join_weights(const team& workers, const std::string& endpoint,
 collected last_stage(const team& workers, std::span<const returned> results, bool first) {
   std::vector<payload> values;
   for (const std::size_t worker : workers.representatives)
-    if (worker < results.size() && !(first && !values.empty()))
+    if (worker < results.size())
       values.push_back(results[worker].value);
   if (first && !values.empty())
     return collected{std::move(values.front())};

@@ -161,7 +161,7 @@ void session_machine::on(const msg::tick&) {
     if (!finished_[stage])
       open.push_back(stages_[stage].name);
   if (!driver_gone_)
-    open.push_back("the driver");
+    open.emplace_back("the driver");
   abort({name_, "", std::nullopt,
          "the run was asked to stop, and " + list(open) + " did not end within " + to_string(bounds_.stop_patience)});
 }

@@ -57,7 +57,7 @@ std::string draw_edge(const blueprint& plan, const layout& placed, const bluepri
       if (in.edge == ordinal)
         facts.push_back("buffer " + std::to_string(in.buffer));
   if (edge.as_completed)
-    facts.push_back("as completed");
+    facts.emplace_back("as completed");
   if (edge.max_staleness)
     facts.push_back("staleness at most " + std::to_string(*edge.max_staleness));
   if (edge.expands && *edge.expands > 1)
