@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <caf/all.hpp>
-#include <limits>
 #include <map>
 #include <utility>
 #include <variant>
@@ -15,19 +14,14 @@
 namespace twinkle::runtime {
 namespace {
 
-// The source of rows that came with a call; those of a graph are its stages, by ordinal.
-constexpr std::uint32_t outside = std::numeric_limits<std::uint32_t>::max();
-
 class gate final : public caf::event_based_actor {
  public:
-  gate(caf::actor_config& config, const stage_plan& stage, post_seam& world,
-       std::shared_ptr<std::atomic<std::uint64_t>> rows, std::shared_ptr<census> alive)
+  gate(caf::actor_config& config, const stage_plan& stage, post_seam& world, std::shared_ptr<census> alive)
       : caf::event_based_actor(config),
         ordinal_(stage.ordinal),
         stage_(stage.team.stage),
         endpoints_(stage.endpoints),
         world_(world),
-        rows_(std::move(rows)),
         alive_(std::move(alive)) {
     alive_->enter();
     set_exit_handler([](caf::exit_msg&) {});  // a caller that is linked and dies takes nobody along
@@ -96,19 +90,7 @@ class gate final : public caf::event_based_actor {
       return "it takes nothing, and the call carries something";
     msg::call made{id, address::gate(ordinal_), static_cast<std::size_t>(found - endpoints_.begin()), {}};
     made.how.input = std::move(wanted.input);
-    if (carries_rows)
-      identify(std::get<batch>(made.how.input));
     return made;
-  }
-
-  void identify(batch& rows) const {
-    if (rows.identified() || rows.empty())
-      return;
-    std::vector<row_tag> tags(rows.rows());
-    std::uint64_t sequence = rows_->fetch_add(tags.size());
-    for (row_tag& tag : tags)
-      tag.id = {outside, 0, sequence++, {}};
-    rows = rows.with_tags(std::move(tags));
   }
 
   void begin() {
@@ -132,7 +114,6 @@ class gate final : public caf::event_based_actor {
   std::string stage_;
   std::vector<blueprint::endpoint_spec> endpoints_;
   post_seam& world_;
-  std::shared_ptr<std::atomic<std::uint64_t>> rows_;
   std::shared_ptr<census> alive_;
   bool begun_ = false;
   std::vector<msg::call> early_;  // before the run began
@@ -143,9 +124,9 @@ class gate final : public caf::event_based_actor {
 }  // namespace
 
 caf::actor spawn_gate(caf::actor_system& home, const stage_plan& stage, post_seam& world,
-                      std::shared_ptr<std::atomic<std::uint64_t>> rows, std::shared_ptr<census> alive) {
+                      std::shared_ptr<census> alive) {
   const logger_kept kept;
-  return home.spawn<gate, caf::hidden>(stage, world, std::move(rows), std::move(alive));
+  return home.spawn<gate, caf::hidden>(stage, world, std::move(alive));
 }
 
 }  // namespace twinkle::runtime

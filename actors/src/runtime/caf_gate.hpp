@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
-#include <cstdint>
 #include <memory>
 
 #include "caf_curtain.hpp"
@@ -14,8 +12,8 @@
 namespace twinkle::runtime {
 
 /// An actor that calls the router of a stage for CAF actors: it checks what they ask for, and answers each call once.
-/// `rows` counts those that got an identity, at all gates of a run. It enters the census, and ends with a curtain.
+/// It enters the census, and ends with a curtain.
 [[nodiscard]] caf::actor spawn_gate(caf::actor_system& home, const stage_plan& stage, post_seam& world,
-                                    std::shared_ptr<std::atomic<std::uint64_t>> rows, std::shared_ptr<census> alive);
+                                    std::shared_ptr<census> alive);
 
 }  // namespace twinkle::runtime

@@ -2,7 +2,6 @@
 #include "caf_lodging.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <caf/all.hpp>
 #include <utility>
 
@@ -121,9 +120,8 @@ void caf_lodging::wake(const address& who, time_point when) {
 void caf_lodging::spawn(const address& who, std::unique_ptr<actor_role> role) { inner_.spawn(who, std::move(role)); }
 
 void caf_lodging::open_gates(const blueprint& plan, const place::layout& placed) {
-  const auto rows = std::make_shared<std::atomic<std::uint64_t>>(0);
   for (const stage_plan& stage : placed.stages) {
-    const caf::actor made = spawn_gate(home_, stage, *this, rows, inner_.residents());
+    const caf::actor made = spawn_gate(home_, stage, *this, inner_.residents());
     inner_.admit(address::gate(stage.ordinal), made);
     gates_[plan.stages[stage.ordinal].name] = made;
   }

@@ -110,11 +110,8 @@ void stage_machine::finish(under_way& call, collected value) {
       exhausted_ = true;
       return;
     }
-    std::vector<row_tag> tags(rows->rows());
-    for (row_tag& tag : tags)
-      tag.id = {static_cast<std::uint32_t>(plan_.ordinal), 0, sequence_++, {}};
-    account_.emitted += tags.size();
-    emit(done.endpoint, rows->with_tags(std::move(tags)));
+    account_.emitted += rows->rows();
+    emit(done.endpoint, numbered(*rows, static_cast<std::uint32_t>(plan_.ordinal), sequence_));
   } else if (const auto* load = std::get_if<load_call>(&done.why)) {
     for (subscription& each : subscriptions_)
       if (each.plan.endpoint == done.endpoint)

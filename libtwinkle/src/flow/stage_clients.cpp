@@ -74,9 +74,11 @@ void stage_machine::name_new_rows(collected& outcome) {
       name(each);
 }
 
-batch stage_machine::new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) const {
-  if (rows.identified() || rows.empty())
-    return rows;
+batch stage_machine::new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) {
+  return rows.identified() || rows.empty() ? rows : numbered(rows, source, sequence);
+}
+
+batch stage_machine::numbered(const batch& rows, std::uint32_t source, std::uint64_t& sequence) {
   std::vector<row_tag> tags(rows.rows());
   for (row_tag& tag : tags)
     tag.id = {source, 0, sequence++, {}};

@@ -137,7 +137,8 @@ class stage_machine {
   [[nodiscard]] static batch by_identity(const batch& rows);
   void identify(payload& input);
   void name_new_rows(collected& outcome);
-  [[nodiscard]] batch new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence) const;
+  [[nodiscard]] static batch numbered(const batch& rows, std::uint32_t source, std::uint64_t& sequence);
+  [[nodiscard]] static batch new_rows(const batch& rows, std::uint32_t source, std::uint64_t& sequence);
   void publish(series& of, std::int64_t version, const weights& value);
   void report_gone(std::vector<std::string> abandoned);
   void fail(fault why);

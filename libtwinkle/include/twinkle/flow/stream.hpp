@@ -83,6 +83,16 @@ struct member_of {
 
 namespace detail {
 
+/// An endpoint with the policies that streams and calls have in common.
+template <class Options>
+[[nodiscard]] blueprint::endpoint_spec spec_of(const Options& options, blueprint::role kind, twinkle::endpoint target) {
+  blueprint::endpoint_spec spec{options.name, kind, std::move(target), options.dispatch, options.collect, options.small};
+  if (options.micro_batches)
+    spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
+  spec.deadline = options.deadline;
+  return spec;
+}
+
 /// The ordinal of the endpoint in its stage: the declared one, or a new one.
 [[nodiscard]] std::size_t declare(blueprint& plan, std::size_t stage, blueprint::endpoint_spec spec,
                                   const std::source_location& where);
@@ -215,13 +225,7 @@ class stage {
                   "twinkle: what calls name must be T(context&, Args...) of the worker, T and Args wireable (concept "
                   "twinkle::callable_endpoint)");
     if constexpr (callable_endpoint<Member, Worker>) {
-      blueprint::endpoint_spec spec{options.name, blueprint::role::called, detail::erase_call<Worker>(member)};
-      spec.how = options.dispatch;
-      spec.result = options.collect;
-      spec.fewer = options.small;
-      if (options.micro_batches)
-        spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
-      spec.deadline = options.deadline;
+      auto spec = detail::spec_of(options, blueprint::role::called, detail::erase_call<Worker>(member));
       return callable<typename detail::signature<Member>::call>{
           {ordinal_, detail::declare(*plan_, ordinal_, std::move(spec), where)}};
     }
@@ -272,35 +276,31 @@ auto stream::to(const stage<Worker>& target, Member member, const to_options& op
   static_assert(batch_endpoint<Member, Worker> || emits,
                 "twinkle: what a stream goes to must be batch, metrics or void (context&, batch) of the worker, or void "
                 "(context&, batch, emitter&) (concept twinkle::batch_endpoint)");
-  blueprint::endpoint_spec spec{options.name, blueprint::role::work};
+  endpoint erased;
   if constexpr (emits)
-    spec.target = detail::erase_emitting<Worker>(member);
+    erased = detail::erase_emitting<Worker>(member);
   else if constexpr (batch_endpoint<Member, Worker>)
-    spec.target = detail::erase<Worker, batch>(member);
-  spec.how = options.dispatch;
-  spec.result = options.collect;
-  spec.fewer = options.small;
-  if (options.micro_batches)
-    spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
-  spec.deadline = options.deadline;
-  const std::size_t endpoint = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
-  plan_->edges.push_back({from_, {target.ordinal(), endpoint}, regroups_, as_completed_, grouped_, options.credits,
+    erased = detail::erase<Worker, batch>(member);
+  auto spec = detail::spec_of(options, blueprint::role::work, std::move(erased));
+  const std::size_t ordinal = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
+  const blueprint::port port{target.ordinal(), ordinal};
+  plan_->edges.push_back({from_, port, regroups_, as_completed_, grouped_, options.credits,
                           options.max_staleness, options.expands});
   if (beside_) {
-    blueprint::edge second{*beside_, {target.ordinal(), endpoint}};
+    blueprint::edge second{*beside_, port};
     second.credits = options.credits;
     second.beside = true;
     plan_->edges.push_back(std::move(second));
   }
   if constexpr (emits) {
-    return stream{plan_, {target.ordinal(), endpoint}, grouped_};
+    return stream{plan_, port, grouped_};
   } else if constexpr (batch_endpoint<Member, Worker>) {
     if constexpr (std::same_as<detail::returned<Member, Worker, batch>, batch>)
-      return stream{plan_, {target.ordinal(), endpoint}, grouped_};
+      return stream{plan_, port, grouped_};
     else
-      return results{plan_, {target.ordinal(), endpoint}};
+      return results{plan_, port};
   } else {
-    return results{plan_, {target.ordinal(), endpoint}};
+    return results{plan_, port};
   }
 }
 
