@@ -236,3 +236,38 @@ TEST_CASE("a tombstone that is added stands behind the last row") {
   CHECK(made[{1, 2}].tombstones()[0].reason == "expired");
   CHECK(made[{0, 1}].tombstones().empty());
 }
+
+TEST_CASE("the description of rows has their identities, routed columns and lengths, and nothing else can be read") {
+  constexpr auto cost = twinkle::routed(twinkle::column<std::int32_t>{"cost"});
+  const batch whole = numbered(3).with(cost, {7, 8, 9}).with(ragged<std::int32_t>{"words"}, {{1}, {}, {2, 3}});
+  const batch described = whole[{1, 3}].description();
+  CHECK(described[cost].values().data() == whole[cost].values().data() + 1);
+  CHECK(described.lengths("words") == std::vector<std::uint64_t>{0, 2});
+  CHECK(described.tags()[0] == whole.tags()[1]);
+  CHECK_THROWS_WITH_AS((void)described[score],
+                       "column 'score' is not routed, so that it cannot be read between stages; declare its key with "
+                       "twinkle::routed",
+                       twinkle::error);
+  CHECK_THROWS_WITH_AS((void)described[ragged<std::int32_t>{"words"}],
+                       "column 'words' is not routed, so that it cannot be read between stages; of ragged rows only the "
+                       "lengths can; put what is needed into a column that is routed",
+                       twinkle::error);
+  CHECK_THROWS_WITH_AS((void)whole.lengths("cost"), "column 'cost' is i32; only ragged and text rows have lengths",
+                       twinkle::error);
+}
+
+TEST_CASE("what is made of a description stays one") {
+  const batch described = numbered(3).description();
+  const std::vector<batch> twice{described, described};
+  for (const batch& made : {described.take(std::vector<std::size_t>{2, 0}), batch::concat(twice), described[{0, 2}],
+                            described.select(std::vector<std::string_view>{"score"}),
+                            described.drop(std::vector<std::size_t>{1}, "odd")})
+    CHECK_THROWS_AS((void)made[score], twinkle::error);
+}
+
+TEST_CASE("a column that some parts route only is not routed behind them") {
+  constexpr twinkle::column<float> plain{"cost"};
+  const std::vector<batch> parts{batch{}.with(twinkle::routed(plain), {1}), batch{}.with(plain, {2})};
+  CHECK_FALSE(batch::concat(parts).type("cost").routed);
+  CHECK(batch::concat({parts.data(), 1}).type("cost").routed);
+}

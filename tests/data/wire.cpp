@@ -67,6 +67,7 @@ std::string complaint(const wire_form& received, const wire_limits& limits = {})
 struct header_parts {
   std::string name = "c";
   column_type::form kind = dense;
+  bool routed = false;
   int type = static_cast<int>(element::i32);
   std::vector<std::uint32_t> shape = {};
   std::uint64_t rows = 2;
@@ -80,7 +81,7 @@ wire_form made_of(const header_parts& of, std::vector<buffer> pieces) {
   out.count(static_cast<std::size_t>(of.columns));
   for (int column = 0; column < of.columns; ++column) {
     out.raw(of.name);
-    out.number(static_cast<std::uint8_t>(of.kind));
+    out.number(static_cast<std::uint8_t>(static_cast<int>(of.kind) + (of.routed ? 0x80 : 0)));
     out.number(static_cast<std::uint8_t>(of.type));
     out.number(static_cast<std::uint8_t>(of.shape.size()));
     for (const std::uint32_t size : of.shape)
@@ -312,4 +313,16 @@ TEST_CASE("a length that nothing stands behind allocates nothing") {
   CHECK(complaint<batch>({std::move(out).written(), {}}) ==
         "wire: 18446744073709551615 things of 22 bytes or more must follow in the header, but 0 bytes are left; it is "
         "cut off or damaged");
+}
+
+TEST_CASE("a column says on the wire whether it is routed, and only small dense ones can be") {
+  constexpr auto cost = twinkle::routed(twinkle::column<std::int32_t>{"cost"});
+  const batch arrived = from_wire<batch>(to_wire(batch{}.with(cost, {1, 2})));
+  CHECK(arrived.type("cost").routed);
+  const buffer two = numbers({1, 2});
+  CHECK(complaint<batch>(made_of({.routed = true}, {two})) == "nothing");
+  CHECK(complaint<batch>(made_of({.kind = ragged, .routed = true}, {offsets({0, 1, 2}), two})) ==
+        "wire: column 'c' is said to be routed, but is ragged i32; only columns of at most 64 bytes a row are");
+  CHECK(complaint<batch>(made_of({.routed = true, .shape = {17}}, {buffer{}})) ==
+        "wire: column 'c' is said to be routed, but is i32[17]; only columns of at most 64 bytes a row are");
 }

@@ -242,6 +242,22 @@ TEST_CASE_FIXTURE(right_graph, "weights that are published to nobody, or after n
               "stage 'other' publishes its weights to nobody", "stage 'other' publishes its weights to nobody"});
 }
 
+TEST_CASE("a filter, a balance or micro-batches by a column that is not routed are refused with its name") {
+  constexpr twinkle::column<std::int64_t> cost{"cost"};
+  graph g{"test"};
+  auto from = g.spawn<origin>("prompts", {host}, twinkle::emission{4, 4, true});
+  auto to = g.spawn<trainer>("model", {host});
+  from.emits(&origin::next, {.name = "next"})
+      .filter(cost, [](std::int64_t) { return true; }, "dear")
+      .to(to, &trainer::train,
+          {.name = "train", .dispatch = twinkle::balanced(cost), .micro_batches = twinkle::micro_batch_rule{costs_of(cost)}})
+      .stop_after(1);
+  const std::string why = " reads column 'cost' between stages, where only routed columns travel; declare its key with "
+                          "twinkle::routed";
+  CHECK(problems_of(g) == texts{"the dispatch of model.train" + why, "the micro-batches of model.train" + why,
+                                "prompts.next -> filter" + why});
+}
+
 TEST_CASE("something must end the run") {
   graph g{"test"};
   auto prompts = g.spawn<origin>("prompts", {host}, twinkle::emission{8, 8, true});

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "numbered.hpp"
+#include "twinkle/flow/regroup.hpp"
 #include "twinkle/flow/split.hpp"
 
 using namespace flow_test;
@@ -20,7 +21,8 @@ using rows = std::vector<std::size_t>;
 
 namespace {
 
-constexpr twinkle::column<std::int64_t> cost{"cost"};
+constexpr auto cost = twinkle::routed(twinkle::column<std::int64_t>{"cost"});
+constexpr twinkle::column<std::int64_t> secret{"secret"};  // not routed
 constexpr twinkle::ragged<std::int32_t> tokens{"tokens"};
 
 twinkle::route::call call_by(twinkle::dispatch_rule how, twinkle::batch input, small fewer = small::unset) {
@@ -92,6 +94,21 @@ TEST_CASE("case K-D6: free counts follow the costs, which may be the lengths of 
   const auto words = numbered(4).with(tokens, {{1}, {1, 2, 3}, {4}, {5}});
   CHECK(given_to(calls.start(call_by(twinkle::balanced(tokens, {.equal_counts = false}), words))) ==
         std::vector<numbers>{{0, 2, 3}, {1}});
+}
+
+TEST_CASE("what decides between stages sees routed columns only") {
+  machine calls{team_of({.dp_size = 2})};
+  const auto rows = numbered(4).with(secret, {1, 2, 3, 4});
+  CHECK(refused_with(calls.start(call_by(twinkle::balanced(secret), rows))) ==
+        "column 'secret' is not routed, so that it cannot be read between stages; declare its key with twinkle::routed");
+  const auto reads = twinkle::rows_by([](const twinkle::batch& seen, const team&) {
+    CHECK(numbers_of(seen) == numbers{0, 1, 2, 3});
+    (void)seen[secret];
+    return std::vector<std::vector<std::size_t>>{};
+  });
+  CHECK(refused_with(calls.start(call_by(reads, rows))).find("column 'secret' is not routed") == 0);
+  twinkle::filter_rows even([](const twinkle::batch& seen) { return std::vector<bool>(seen[secret].rows()); }, "x");
+  CHECK_THROWS_AS((void)even.add(rows), twinkle::error);
 }
 
 TEST_CASE("balanced rows without identities come back in their order as well") {
@@ -241,7 +258,7 @@ TEST_CASE("case K-D8: virtual stages raise the number, and an endpoint that refu
   two.virtual_stages = 2;
   machine calls{two};
   auto wanted = call_by(dispatch::slice_dp, numbered(3));
-  twinkle::micro_batch_rule one_each{nullptr, 1};
+  twinkle::micro_batch_rule one_each{{}, 1};
   wanted.micro_batches = std::make_shared<const twinkle::micro_batch_rule>(one_each);
   const auto begun = calls.start(wanted);
   REQUIRE(begun.deliveries.size() == 2);

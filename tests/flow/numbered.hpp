@@ -15,7 +15,7 @@ namespace flow_test {
 
 using numbers = std::vector<std::int64_t>;
 
-inline constexpr twinkle::column<std::int64_t> number{"number"};
+inline constexpr auto number = twinkle::routed(twinkle::column<std::int64_t>{"number"});
 
 /// Rows first, first + 1, … without identities.
 inline twinkle::batch plain(std::size_t count, std::int64_t first = 0) {

@@ -6,6 +6,7 @@
 
 #include "for_all.hpp"
 #include "numbered.hpp"
+#include "twinkle/mesh/transfer_plan.hpp"
 
 using namespace flow_test;
 using twinkle::batch;
@@ -16,7 +17,7 @@ using sizes = std::vector<std::size_t>;
 
 namespace {
 
-twinkle::route::team any_team() {
+twinkle::mesh_sizes any_mesh() {
   const auto size = [] { return *rc::gen::inRange<std::int64_t>(1, 4); };
   twinkle::mesh_sizes of;
   of.fsdp_size = size();
@@ -26,6 +27,11 @@ twinkle::route::team any_team() {
   of.tp_size = size();
   if ((*of.fsdp_size * of.dp_size) % 2 == 0)
     of.ulysses_size = *rc::gen::element<std::int64_t>(1, 2);
+  return of;
+}
+
+twinkle::route::team any_team() {
+  const twinkle::mesh_sizes of = any_mesh();
   return team_of(of, *rc::gen::element<std::size_t>(1, static_cast<std::size_t>(*of.tp_size)));
 }
 
@@ -189,5 +195,37 @@ TEST_CASE("a deadline at any point gives exactly one outcome, which names all wh
       RC_ASSERT(silent.contains(begun.deliveries[order[turn]].worker) == (turn >= answers));
     for (const std::size_t at : order)
       RC_ASSERT(!calls.reply(begun.deliveries[at].worker, begun.call, begun.deliveries[at].input));
+  });
+}
+
+TEST_CASE("a consumer's slice is what the transfer plan says: each row where its producer made it, none that it needs not") {
+  for_all([] {
+    const auto from = twinkle::device_mesh::from_sizes(any_mesh());
+    const auto to = any_mesh();
+    const auto rows = std::max(from.data_ranks(), team_of(to).data_ranks()) + *rc::gen::inRange<std::size_t>(0, 20);
+    machine producers{team_of(from.sizes())};
+    const auto begun = producers.start(call_with(numbered(rows)));
+    std::optional<outcome> made;
+    std::vector<batch> results;  // by rank
+    for (const auto& each : begun.deliveries) {
+      const batch& given = rows_of(each.input);
+      results.push_back(given.with(number, numbers_of(given)));
+      made = producers.reply(each.worker, begun.call, twinkle::payload{results.back()});
+    }
+    machine consumers{team_of(to)};
+    const auto next = consumers.start(call_with(rows_of(*made)));
+    const auto source = producer_layout(from, rows);
+    const auto target = consumer_layout(twinkle::device_mesh::from_sizes(to), rows);
+    sizes had(target.held.size(), 0);
+    for (const twinkle::transfer& each : plan_transfers(source, target).transfers) {
+      const auto here = [&](const batch& all, twinkle::interval held) {
+        return all[{each.rows.first - held.first, each.rows.end - held.first}][number].values().data();
+      };
+      RC_ASSERT(here(rows_of(next.deliveries.at(each.target).input), target.held[each.target]) ==
+                here(results.at(each.source), source.held[each.source]));
+      had[each.target] += each.rows.size();
+    }
+    for (std::size_t rank = 0; rank < had.size(); ++rank)
+      RC_ASSERT(had[rank] == rows_of(next.deliveries.at(rank).input).rows());
   });
 }

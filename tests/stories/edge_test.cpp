@@ -18,7 +18,7 @@ using std::chrono::duration_cast;
 
 namespace {
 
-constexpr tk::column<std::int64_t> number{"number"};
+constexpr auto number = tk::routed(tk::column<std::int64_t>{"number"});
 
 struct source {
   std::size_t batches;

@@ -65,8 +65,35 @@ column_bytes batch::read(std::string_view name, column_type type) const {
   if (const column_type stored = this->type(name); stored != type)
     throw error("column '" + std::string(name) + "' is " + to_string(stored) + ", but is read as " + to_string(type));
   const slot* column = table_->find(name);
-  const std::size_t first = column->first + rows_.first;
-  return column_store::contiguous(column->store, {first, first + rows()});
+  if (column->withheld)
+    throw error("column '" + std::string(name) + "' is not routed, so that it cannot be read between stages; " +
+                (type.kind == column_type::form::dense
+                     ? "declare its key with twinkle::routed"
+                     : "of ragged rows only the lengths can; put what is needed into a column that is routed"));
+  return contiguous(*column);
+}
+
+column_bytes batch::contiguous(const data::slot& column) const {
+  const std::size_t first = column.first + rows_.first;
+  return column_store::contiguous(column.store, {first, first + rows()});
+}
+
+std::vector<std::uint64_t> batch::lengths(std::string_view name) const {
+  if (const column_type stored = type(name); stored.kind == column_type::form::dense)
+    throw error("column '" + std::string(name) + "' is " + to_string(stored) + "; only ragged and text rows have lengths");
+  const column_bytes bytes = contiguous(*table_->find(name));
+  std::vector<std::uint64_t> found;
+  found.reserve(rows());
+  for (std::size_t row = 0; row < rows(); ++row)
+    found.push_back(bytes.offsets[row + 1] - bytes.offsets[row]);
+  return found;
+}
+
+batch batch::description() const {
+  table made = view();
+  for (slot& column : made.columns)
+    column.withheld = column.withheld || !column.store->type().routed;
+  return of(std::move(made));
 }
 
 batch batch::with_column(std::string_view name, const column_type& type, data::chunk only) const {
@@ -122,7 +149,7 @@ batch batch::select(std::span<const std::string_view> wanted) const {
       throw error("no column '" + std::string(name) + "' to select; " + columns_text(names()));
     if (made.find(name) != nullptr)
       throw error("column '" + std::string(name) + "' is selected twice");
-    made.columns.push_back({column->store, column->first + rows_.first});
+    made.columns.push_back({column->store, column->first + rows_.first, column->withheld});
   }
   return of(std::move(made));
 }

@@ -56,7 +56,7 @@ slot gather(const slot& from, std::size_t rows_there, std::span<const std::size_
   std::vector<chunk> chunks;
   if (!rows.empty())
     chunks.push_back({buffer::of(std::move(values)), dense ? buffer{} : buffer::of(std::move(offsets)), 0, rows.size()});
-  return {std::make_shared<const column_store>(from.store->name(), type, std::move(chunks)), 0};
+  return {std::make_shared<const column_store>(from.store->name(), type, std::move(chunks)), 0, from.withheld};
 }
 
 // For each row of `from`, how many of the taken rows come before it.
@@ -120,11 +120,15 @@ batch batch::concat(std::span<const batch> parts) {
       check_alike(first, *full[at]->table_, at);
   const auto join = [&](const slot& like, const auto& find) {
     std::vector<chunk> chunks;
+    column_type type = like.store->type();
+    bool withheld = false;
     for (const batch* part : full) {
       const slot& column = part->table_ == full.front()->table_ ? like : *find(*part->table_);
       column.store->append({column.first + part->rows_.first, column.first + part->rows_.end}, chunks);
+      type.routed = type.routed && column.store->type().routed;
+      withheld = withheld || column.withheld;
     }
-    return slot{std::make_shared<const column_store>(like.store->name(), like.store->type(), std::move(chunks)), 0};
+    return slot{std::make_shared<const column_store>(like.store->name(), type, std::move(chunks)), 0, withheld};
   };
   for (const slot& column : first.columns)
     made.columns.push_back(join(column, [&](const table& in) { return in.find(column.store->name()); }));

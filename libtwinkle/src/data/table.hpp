@@ -18,6 +18,7 @@ namespace twinkle::data {
 struct slot {
   std::shared_ptr<const column_store> store;
   std::size_t first = 0;
+  bool withheld = false;  // what it holds is not to be read here, but for lengths
 };
 
 /// A tombstone and how many rows of the table come before it.

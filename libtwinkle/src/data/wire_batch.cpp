@@ -52,8 +52,10 @@ void add_pieces(const chunk& from, const column_type& type, std::vector<buffer>&
   pieces.push_back(from.values.part(offsets[0] * unit, (offsets[from.rows] - offsets[0]) * unit));
 }
 
+constexpr std::uint8_t routed_bit = 0x80;  // beside the form of a column
+
 void write(wire_writer& out, const column_type& type) {
-  out.number(static_cast<std::uint8_t>(type.kind));
+  out.number(static_cast<std::uint8_t>(static_cast<std::uint8_t>(type.kind) | (type.routed ? routed_bit : 0)));
   out.number(static_cast<std::uint8_t>(type.type));
   out.number(static_cast<std::uint8_t>(type.shape.rank));
   for (std::uint32_t at = 0; at < type.shape.rank; ++at)
@@ -62,7 +64,8 @@ void write(wire_writer& out, const column_type& type) {
 
 column_type read_type(const std::string& who, wire_reader& in) {
   column_type type;
-  const auto kind = in.number<std::uint8_t>();
+  const auto form = in.number<std::uint8_t>();
+  const auto kind = static_cast<std::uint8_t>(form & ~routed_bit);
   const auto number = in.number<std::uint8_t>();
   const auto rank = in.number<std::uint8_t>();
   type.kind = static_cast<column_type::form>(kind);
@@ -74,6 +77,10 @@ column_type read_type(const std::string& who, wire_reader& in) {
                 std::to_string(number) + " with " + std::to_string(rank) + " dimensions");
   for (type.shape.rank = 0; type.shape.rank < rank; ++type.shape.rank)
     type.shape.sizes[type.shape.rank] = in.number<std::uint32_t>();
+  type.routed = (form & routed_bit) != 0;
+  if (type.routed && (type.kind != dense || data::row_bytes(who, type) > routed_bytes_max))
+    throw error(who + " is said to be routed, but is " + to_string(type) + "; only columns of at most " +
+                std::to_string(routed_bytes_max) + " bytes a row are");
   return type;
 }
 

@@ -22,8 +22,10 @@ class checker {
     check_names();
     for (const blueprint::stage& stage : plan_.stages)
       check_placement(stage);
-    for (std::size_t at = 0; at < plan_.stages.size(); ++at)
+    for (std::size_t at = 0; at < plan_.stages.size(); ++at) {
       check_fed(at);
+      check_costs(at);
+    }
     for (const blueprint::edge& edge : plan_.edges) {
       check_capacity(edge);
       check_small(edge);
@@ -156,8 +158,26 @@ class checker {
                                        "concat; another .collect is for calls");
   }
 
+  void check_routed(const std::string& where, const std::string& column) {
+    if (!column.empty())
+      problem(where + " reads column '" + column +
+              "' between stages, where only routed columns travel; declare its key with twinkle::routed");
+  }
+
+  void check_costs(std::size_t stage) {
+    for (std::size_t at = 0; at < plan_.stages[stage].endpoints.size(); ++at) {
+      const blueprint::endpoint_spec& endpoint = plan_.stages[stage].endpoints[at];
+      if (endpoint.how.how)
+        check_routed("the dispatch of " + plan_.name_of({stage, at}), endpoint.how.how->costs.unrouted);
+      if (endpoint.micro_batches)
+        check_routed("the micro-batches of " + plan_.name_of({stage, at}), endpoint.micro_batches->costs.unrouted);
+    }
+  }
+
   // Admission counts rows before they are sampled, and cannot know which of them a filter will drop.
   void check_filter(const blueprint::edge& edge) {
+    for (const blueprint::regroup& each : edge.regroups)
+      check_routed(plan_.name_of(edge.from) + " -> filter", each.unrouted);
     const bool filters = std::any_of(edge.regroups.begin(), edge.regroups.end(), [](const blueprint::regroup& each) {
       return each.how == blueprint::regroup::kind::filter;
     });

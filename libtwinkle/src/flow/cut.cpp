@@ -105,7 +105,7 @@ std::vector<std::uint64_t> groups_in(const batch& rows) {
 }
 
 std::vector<std::uint64_t> costs_in(const batch& rows, const row_costs& costs) {
-  std::vector<std::uint64_t> found = costs ? costs(rows) : std::vector<std::uint64_t>(rows.rows(), 1);
+  std::vector<std::uint64_t> found = costs.of ? costs.of(rows.description()) : std::vector<std::uint64_t>(rows.rows(), 1);
   if (found.size() != rows.rows())
     throw error("there are " + std::to_string(found.size()) + " costs for " + std::to_string(rows.rows()) + " rows");
   return found;
@@ -129,7 +129,7 @@ std::vector<returned> balanced_parts(const team& workers, const call& wanted, co
 std::vector<returned> parts_by_function(const team& workers, const call& wanted, const batch& rows) {
   if (wanted.how.how == nullptr || !wanted.how.how->rows)
     throw error("dispatch function is given without a function; use rows_by(function)");
-  std::vector<std::vector<std::size_t>> lists = wanted.how.how->rows(rows, workers);
+  std::vector<std::vector<std::size_t>> lists = wanted.how.how->rows(rows.description(), workers);
   if (lists.size() != workers.workers())
     throw error("the dispatch function names rows for " + std::to_string(lists.size()) + " workers; there are " +
                 std::to_string(workers.workers()));

@@ -55,10 +55,11 @@ stream stream::rebatch(std::size_t rows, const rebatch_options& options) const {
   return next;
 }
 
-stream stream::filtered(row_filter keeps, std::string reason) const {
+stream stream::filtered(row_filter keeps, std::string reason, std::string unrouted) const {
   stream next = *this;
   next.regroups_.push_back(
-      {blueprint::regroup::kind::filter, 0, std::nullopt, false, std::move(keeps), std::move(reason)});
+      {blueprint::regroup::kind::filter, 0, std::nullopt, false, std::move(keeps), std::move(reason),
+       std::move(unrouted)});
   return next;
 }
 

@@ -107,7 +107,7 @@ std::vector<batch> group_by_parent::release(bool all) {
 std::vector<batch> filter_rows::add(const batch& rows) {
   if (rows.empty())
     return {rows};
-  const std::vector<bool> kept = keeps_(rows);
+  const std::vector<bool> kept = keeps_(rows.description());
   if (kept.size() != rows.rows())
     throw error("filter: the function says of " + std::to_string(kept.size()) + " rows whether they are kept; there are " +
                 std::to_string(rows.rows()));

@@ -10,7 +10,7 @@ namespace {
 
 template <class T>
 row_costs costs_in(column<T> key) {
-  return [key](const batch& rows) {
+  const auto read = [key](const batch& rows) {
     std::vector<std::uint64_t> costs;
     if (rows.empty())
       return costs;
@@ -22,6 +22,7 @@ row_costs costs_in(column<T> key) {
     }
     return costs;
   };
+  return {read, key.routed ? "" : std::string(key.name)};
 }
 
 }  // namespace
@@ -30,15 +31,7 @@ row_costs costs_of(column<std::int64_t> key) { return costs_in(key); }
 row_costs costs_of(column<std::int32_t> key) { return costs_in(key); }
 
 row_costs costs_of(text key) {
-  return [key](const batch& rows) {
-    std::vector<std::uint64_t> costs;
-    if (rows.empty())
-      return costs;
-    const text_view view = rows[key];
-    for (std::size_t row = 0; row < view.rows(); ++row)
-      costs.push_back(view[row].size());
-    return costs;
-  };
+  return {[key](const batch& rows) { return rows.empty() ? std::vector<std::uint64_t>{} : rows.lengths(key.name); }};
 }
 
 }  // namespace twinkle

@@ -13,8 +13,8 @@ inline constexpr text answer{"answer"};
 inline constexpr text completion{"completion"};
 inline constexpr ragged<std::int32_t> tokens{"tokens"};     ///< of the completion, with its end mark if it has one
 inline constexpr ragged<float> log_probs{"log_probs"};      ///< of those tokens, when they were sampled
-inline constexpr column<float> reward{"reward"};
-inline constexpr column<float> advantage{"advantage"};
+inline constexpr auto reward = routed(column<float>{"reward"});
+inline constexpr auto advantage = routed(column<float>{"advantage"});
 inline constexpr text final_answer{"final_answer"};         ///< the number that a completion ends with, or ""
 inline constexpr text outcome{"outcome"};                   ///< of a judge, in words
 

@@ -19,6 +19,7 @@ namespace twinkle {
 
 namespace data {
 struct chunk;
+struct slot;
 struct table;
 struct table_access;
 }
@@ -47,6 +48,9 @@ class batch {
     return ragged_view<T>{read(key.name, type_of(key))};
   }
   [[nodiscard]] text_view operator[](const text& key) const { return text_view{read(key.name, type_of(key))}; }
+
+  /// The number of elements in each row of a ragged or text column.
+  [[nodiscard]] std::vector<std::uint64_t> lengths(std::string_view name) const;
 
   /// The batch with one column more, or with that column replaced. Throws `error` if the number of rows differs.
   template <storable T>
@@ -81,6 +85,10 @@ class batch {
   /// number.
   [[nodiscard]] batch beside(const batch& other) const;
 
+  /// What travels between stages of these rows: identities, routed columns, the lengths of ragged rows. Reading anything
+  /// else throws `error`. No element is copied.
+  [[nodiscard]] batch description() const;
+
   /// The named columns only.
   [[nodiscard]] batch select(std::span<const std::string_view> names) const;
 
@@ -114,6 +122,7 @@ class batch {
   batch(std::shared_ptr<const data::table> rows_of, interval rows);
 
   [[nodiscard]] column_bytes read(std::string_view name, column_type type) const;
+  [[nodiscard]] column_bytes contiguous(const data::slot& column) const;
   [[nodiscard]] batch with_column(std::string_view name, const column_type& type, data::chunk only) const;
   [[nodiscard]] data::table view() const;
   [[nodiscard]] static batch of(data::table made);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "twinkle/base/error.hpp"
 #include "twinkle/data/element.hpp"
 
 namespace twinkle {
@@ -43,7 +44,25 @@ template <storable T>
 struct column {
   std::string_view name;
   row_shape shape{};
+  bool routed = false;  ///< see twinkle::routed
 };
+
+/// The most bytes of one row of a routed column.
+inline constexpr std::size_t routed_bytes_max = 64;
+
+/// The same column, whose values travel with the descriptions of rows, so that what decides between stages can read
+/// them: a filter, the costs of a balanced dispatch, a dispatch function.
+/// `inline constexpr auto reward = twinkle::routed(twinkle::column<float>{"reward"});`
+/// Throws `error`, and does not compile in a constant, where a row has more than routed_bytes_max.
+template <storable T>
+[[nodiscard]] constexpr column<T> routed(column<T> key) {
+  if (key.shape.width() > routed_bytes_max / sizeof(T))
+    throw error("column '" + std::string(key.name) + "' cannot be routed: a row of it has " +
+                std::to_string(key.shape.width() * sizeof(T)) + " bytes; at most " + std::to_string(routed_bytes_max) +
+                " travel with a description");
+  key.routed = true;
+  return key;
+}
 
 /// Any number of T a row: token ids, log-probs.
 template <storable T>
@@ -63,19 +82,22 @@ struct column_type {
   element type = element::u8;
   form kind = form::dense;
   row_shape shape{};
+  bool routed = false;  ///< how it travels, which is no part of what it is
 
-  friend constexpr bool operator==(const column_type&, const column_type&) = default;
+  friend constexpr bool operator==(const column_type& a, const column_type& b) {
+    return a.type == b.type && a.kind == b.kind && a.shape == b.shape;
+  }
 };
 
 template <class T>
 [[nodiscard]] constexpr column_type type_of(const column<T>& key) {
-  return {element_of<T>(), column_type::form::dense, key.shape};
+  return {element_of<T>(), column_type::form::dense, key.shape, key.routed};
 }
 template <class T>
 [[nodiscard]] constexpr column_type type_of(const ragged<T>&) {
-  return {element_of<T>(), column_type::form::ragged, {}};
+  return {element_of<T>(), column_type::form::ragged, {}, false};
 }
-[[nodiscard]] constexpr column_type type_of(const text&) { return {element::u8, column_type::form::text, {}}; }
+[[nodiscard]] constexpr column_type type_of(const text&) { return {element::u8, column_type::form::text, {}, false}; }
 
 /// "f32", "f32[3,4]", "ragged i32", "text"
 [[nodiscard]] std::string to_string(const column_type& type);

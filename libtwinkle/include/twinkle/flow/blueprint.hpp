@@ -56,6 +56,7 @@ struct blueprint {
     bool refill = false;                               ///< of a rebatch: tombstones do not fill it
     row_filter keeps = nullptr;                        ///< of a filter
     std::string reason = {};                           ///< of a filter
+    std::string unrouted = {};                         ///< the column that a filter reads, where its key is not routed
   };
 
   /// An endpoint, by ordinals.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,34 +17,30 @@
 
 namespace twinkle {
 
-/// What each row of a batch costs: tokens, mostly. Throws `error` for a cost below 0.
-using row_costs = std::function<std::vector<std::uint64_t>(const batch&)>;
+/// What each row costs: tokens, mostly. It is asked of the rows' description, so that it sees routed columns and lengths.
+struct row_costs {
+  std::function<std::vector<std::uint64_t>(const batch&)> of = nullptr;
+  std::string unrouted = {};  ///< the column that it reads, where its key is not routed; check() refuses it
+};
 
-/// The numbers of a column, or the lengths of its rows where they are ragged.
+/// The numbers of a routed column; one below 0 throws `error`.
 [[nodiscard]] row_costs costs_of(column<std::int64_t> key);
 [[nodiscard]] row_costs costs_of(column<std::int32_t> key);
+/// The lengths of its rows.
 [[nodiscard]] row_costs costs_of(text key);
 template <storable T>
 [[nodiscard]] row_costs costs_of(ragged<T> key) {
-  return [key](const batch& rows) {
-    std::vector<std::uint64_t> costs;
-    if (rows.empty())
-      return costs;
-    const auto view = rows[key];
-    for (std::size_t row = 0; row < view.rows(); ++row)
-      costs.push_back(view[row].size());
-    return costs;
-  };
+  return {[key](const batch& rows) { return rows.empty() ? std::vector<std::uint64_t>{} : rows.lengths(key.name); }};
 }
 
 /// Which rows of a batch a worker gets: a kind of dispatch, and what it needs to know.
 struct dispatch_rule {
-  /// By worker, the rows of the batch that it gets, in that order. Every row must go to somebody. Workers of one data
+  /// By worker, the rows that it gets of a batch, whose description it sees, in that order. Every row must go to somebody. Workers of one data
   /// rank that get the same rows are replicas.
   using function = std::function<std::vector<std::vector<std::size_t>>(const batch&, const route::team&)>;
 
   struct details {
-    row_costs costs = nullptr;  ///< unset: each row costs 1
+    row_costs costs = {};  ///< unset: each row costs 1
     bool equal_counts = true;
     bool whole_groups = false;
     function rows = nullptr;
@@ -68,14 +65,14 @@ template <class Key>
   return {dispatch::balanced, {costs_of(costs), how.equal_counts, how.whole_groups}};
 }
 /// Even numbers of groups for each data rank: the rows of one parent stay together.
-[[nodiscard]] inline dispatch_rule by_groups() { return {dispatch::balanced, {nullptr, true, true}}; }
+[[nodiscard]] inline dispatch_rule by_groups() { return {dispatch::balanced, {{}, true, true}}; }
 [[nodiscard]] inline dispatch_rule rows_by(dispatch_rule::function rows) {
-  return {dispatch::function, {nullptr, true, false, std::move(rows)}};
+  return {dispatch::function, {{}, true, false, std::move(rows)}};
 }
 
 /// The micro-batches that each data rank takes its rows through, as many on all: a body asks context.micro_batches().
 struct micro_batch_rule {
-  row_costs costs = nullptr;  ///< unset: each row costs 1
+  row_costs costs = {};  ///< unset: each row costs 1
   std::uint64_t cap = std::numeric_limits<std::uint64_t>::max();
   std::size_t at_least = 1;
   bool allow_dummies = true;

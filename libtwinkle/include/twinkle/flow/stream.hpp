@@ -125,7 +125,8 @@ class stream {
   /// would pass `rows`.
   [[nodiscard]] stream rebatch(std::size_t rows, const rebatch_options& options = {}) const;
 
-  /// Drops the rows for which `keeps` of their value in a column is false; each leaves a tombstone with the reason.
+  /// Drops the rows for which `keeps` of their value in a routed column is false; each leaves a tombstone with the
+  /// reason.
   template <storable T, std::predicate<T> Keeps>
   [[nodiscard]] stream filter(const column<T>& key, Keeps keeps, std::string reason) const {
     return filtered(
@@ -135,7 +136,7 @@ class stream {
             kept.push_back(keeps(each));
           return kept;
         },
-        std::move(reason));
+        std::move(reason), key.routed ? "" : std::string(key.name));
   }
 
   /// Rows leave as soon as their worker has returned them, or emitted their parent, in no promised order: a long tail
@@ -151,7 +152,7 @@ class stream {
   void stop_after(std::size_t steps) const { plan_->stop_after = blueprint::stop{from_, steps}; }
 
  private:
-  [[nodiscard]] stream filtered(row_filter keeps, std::string reason) const;
+  [[nodiscard]] stream filtered(row_filter keeps, std::string reason, std::string unrouted) const;
   friend stream zip(const stream& first, const stream& second);
 
   std::shared_ptr<blueprint> plan_;
