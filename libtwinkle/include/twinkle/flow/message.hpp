@@ -140,6 +140,19 @@ struct reply {
   result<payload> value;
 };
 
+// From the world to a router.
+struct lost {  ///< a worker is gone with its object
+  std::size_t worker = 0;
+  std::string cause;
+};
+struct back {  ///< where it was, a worker can be built again
+  std::size_t worker = 0;
+};
+/// From a router to its own actor: a new worker with a new object is to take the place of one that is gone.
+struct respawn {
+  std::size_t worker = 0;
+};
+
 // Between routers. Edges and subscriptions go by their ordinals in the blueprint.
 struct rows {
   std::size_t edge = 0;
@@ -215,7 +228,7 @@ struct interrupt {};
 
 using message =
     std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest,
-                 msg::failed, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::rows, msg::credit,
+                 msg::failed, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
                  msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
                  msg::tick, msg::interrupt>;
 

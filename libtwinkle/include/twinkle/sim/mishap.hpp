@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "twinkle/base/time.hpp"
+
+namespace twinkle::sim {
+
+/// What goes wrong in a simulation, when, where and for how long: a fault with its healing is one value, so that a list
+/// of them can be drawn, printed, replayed and shrunk.
+struct mishap {
+  enum class kind : std::uint8_t {
+    slows,         ///< bodies of a worker take `factor` times as long
+    throws,        ///< the next body of a worker throws
+    hangs,         ///< the next body of a worker does not end by itself
+    dies,          ///< a worker is gone with its object
+    late_weights,  ///< weights on their way to a stage come later by `lasts`
+    stalls,        ///< no body of a stage begins
+    node_dies,     ///< with all workers on it; it is back, empty, when it has lasted
+    node_freezes,  ///< nothing happens on it
+    cut,           ///< the link between `node` and `other` is down, and what was on it has to be sent again
+  };
+
+  time_point at{};
+  kind what = kind::slows;
+  std::string stage = {};   ///< of a worker
+  std::size_t worker = 0;
+  std::string node = {};
+  std::string other = {};
+  double factor = 1;
+  duration lasts{};
+
+  friend bool operator==(const mishap&, const mishap&) = default;
+};
+
+/// "at 5.000s sampler[2] dies", "at 1.000s node-1 and node-2 are cut off from each other for 3.000s"
+[[nodiscard]] std::string to_string(const mishap& what);
+
+}  // namespace twinkle::sim
