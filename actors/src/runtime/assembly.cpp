@@ -25,10 +25,13 @@ session_machine make_session(const blueprint& plan, const place::layout& placed,
 
 void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, busy_meter& meter) {
   const auto kit = std::make_shared<stage_kit>(stage, options.seed);
+  const auto make = [kit, world, &meter](std::size_t index) -> std::unique_ptr<actor_role> {
+    return std::make_unique<worker_role>(kit, index, world, meter);
+  };
   for (std::size_t index = 0; index < stage.workers.size(); ++index)
-    world.life.spawn(address::worker(stage.ordinal, index), std::make_unique<worker_role>(kit, index, world, meter));
+    world.life.spawn(address::worker(stage.ordinal, index), make(index));
   const address router = address::router(stage.ordinal);
-  world.life.spawn(router, std::make_unique<router_role>(stage_machine{stage, options.collector}, router, world));
+  world.life.spawn(router, std::make_unique<router_role>(stage_machine{stage, options.collector}, router, world, make));
 }
 
 void spawn_all(const blueprint& plan, const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,

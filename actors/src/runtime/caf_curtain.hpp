@@ -6,14 +6,21 @@
 #include <caf/logger.hpp>
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 
 #include "twinkle/flow/message.hpp"
+#include "twinkle/flow/seams.hpp"
 
 namespace twinkle::runtime {
 
 /// The last message that an actor gets.
 struct curtain {};
+
+/// A new role for an actor, in the place of the one that it plays.
+struct recast {
+  std::shared_ptr<std::unique_ptr<actor_role>> role;
+};
 
 /// A thread that makes or spawns into a system keeps hold of the system's logger from then on, and the system's
 /// destructor on another thread waits for that. This lets go of it again, unless the thread held it before.
@@ -59,3 +66,4 @@ class census {
 // Messages stay in the process. Without ids of types there is nothing that could clash with the ids of a user's own.
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(twinkle::message)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(twinkle::runtime::curtain)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(twinkle::runtime::recast)

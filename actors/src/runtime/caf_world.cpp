@@ -37,6 +37,7 @@ class host final : public caf::event_based_actor {
               receive(std::move(arrived));
               current_unit = nullptr;
             },
+            [this](recast& to) { drop_role(std::move(*to.role)); },
             [this](curtain) { quit(); }};
   }
 
@@ -59,10 +60,9 @@ class host final : public caf::event_based_actor {
       deliver(*part_->role, std::move(content));
   }
 
-  void drop_role() {
-    std::unique_ptr<actor_role> last;
+  void drop_role(std::unique_ptr<actor_role> next = nullptr) {
     const std::lock_guard lock(part_->mutex);
-    last.swap(part_->role);
+    next.swap(part_->role);
   }
 
   std::shared_ptr<part> part_;
@@ -152,6 +152,12 @@ void caf_world::close_gates() {
 }
 
 void caf_world::spawn(const address& who, std::unique_ptr<actor_role> role) {
+  // The actor of a worker that is gone plays the new one, when it has done what it was told before.
+  if (const caf::actor* there = system_->find(who)) {
+    const recast next{std::make_shared<std::unique_ptr<actor_role>>(std::move(role))};
+    (*there)->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, next), nullptr);
+    return;
+  }
   const logger_kept kept;
   const bool may_be_taken = system_->own == nullptr;
   auto plays = std::make_shared<part>(std::move(role), may_be_taken);

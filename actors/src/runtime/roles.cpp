@@ -13,7 +13,11 @@ void post_all(const seams& world, const address& from, outbox out) {
 
 void router_role::receive(message&& content) {
   const time_point now = world_.clock.now();
-  post_all(world_, self_, machine_.receive(std::move(content), now));
+  for (envelope& each : machine_.receive(std::move(content), now))
+    if (const auto* respawn = std::get_if<msg::respawn>(&each.content))
+      world_.life.spawn(address::worker(static_cast<std::size_t>(self_.stage), respawn->worker), make_(respawn->worker));
+    else
+      world_.post.post(self_, each.to, std::move(each.content));
   alarm_.set(machine_.next_deadline(), now);
 }
 

@@ -34,8 +34,11 @@ class alarm {
 /// The router of a stage.
 class router_role final : public actor_role {
  public:
-  router_role(stage_machine machine, const address& self, const seams& world)
-      : machine_(std::move(machine)), self_(self), world_(world), alarm_(world, self) {}
+  /// Makes the actor of a worker by its index, for the place of one that is gone.
+  using worker_maker = std::function<std::unique_ptr<actor_role>(std::size_t)>;
+
+  router_role(stage_machine machine, const address& self, const seams& world, worker_maker make)
+      : machine_(std::move(machine)), self_(self), world_(world), make_(std::move(make)), alarm_(world, self) {}
 
   void receive(message&& content) override;
 
@@ -43,6 +46,7 @@ class router_role final : public actor_role {
   stage_machine machine_;
   address self_;
   seams world_;
+  worker_maker make_;
   alarm alarm_;
 };
 

@@ -74,6 +74,10 @@ void run_log::on_graded(const std::string& stage, std::int64_t version, const me
   entry->second.after = values;
 }
 
+void run_log::on_setback(const fault& why, std::size_t lost) {
+  out_ << "setback " << to_string(why) << (lost > 0 ? " (" + std::to_string(lost) + " rows lost)" : "") << std::endl;
+}
+
 void run_log::on_fault(const fault& why) { out_ << "fault   " << to_string(why) << std::endl; }
 
 void run_log::on_interrupt(const std::string& what) { out_ << "interrupted: " << what << std::endl; }

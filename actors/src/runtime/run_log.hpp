@@ -22,6 +22,7 @@ class run_log final : public run_listener {
 
   void on_step(const step_record& step) override;
   void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override;
+  void on_setback(const fault& why, std::size_t lost) override;
   void on_fault(const fault& why) override;
   void on_interrupt(const std::string& what) override;
 

@@ -76,6 +76,8 @@ result<payload> worker_body::call(msg::task& task, std::optional<fault> cancelle
     object_ = kit_->plan.make(ctx);
     return payload{};
   }
+  if (!object_)
+    return failure(task, "it has no object, since its constructor failed");
   return kit_->plan.endpoints[task.endpoint].target.invoke(object_.get(), ctx, std::move(task.input));
 }
 

@@ -185,4 +185,12 @@ batch batch::drop(std::span<const std::size_t> dropped, std::string_view reason)
   return of(gather(from, kept));
 }
 
+batch batch::unfinished(std::span<const std::size_t> rows) const {
+  std::vector<row_tag> changed(tags().begin(), tags().end());
+  check_rows(rows, changed.size());
+  for (const std::size_t row : rows)
+    changed[row].unfinished = true;
+  return with_tags(std::move(changed));
+}
+
 }  // namespace twinkle

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twinkle/data/identity.hpp"
 
+#include <algorithm>
+
 #include "twinkle/base/ensure.hpp"
 #include "twinkle/base/error.hpp"
 
@@ -28,6 +30,17 @@ bool descends(const identity& id, const identity& ancestor) {
     if (id.path[at] != ancestor.path[at])
       return false;
   return true;
+}
+
+bool precedes(const identity& a, const identity& b) {
+  if (a.source != b.source)
+    return a.source < b.source;
+  if (a.sequence != b.sequence)
+    return a.sequence < b.sequence;
+  for (std::size_t at = 0; at < std::min(a.depth, b.depth); ++at)
+    if (a.path[at] != b.path[at])
+      return a.path[at] < b.path[at];
+  return a.depth < b.depth;
 }
 
 std::string to_string(const identity& id) {

@@ -85,6 +85,8 @@ column_type read_type(const std::string& who, wire_reader& in) {
 }
 
 constexpr std::size_t tag_bytes_least = 22;
+constexpr std::uint8_t padding_bit = 1;
+constexpr std::uint8_t unfinished_bit = 2;
 
 void check_identity(const identity& id) {
   if (id.depth > identity::depth_max)
@@ -99,7 +101,7 @@ void check_identity(const identity& id) {
 void write(wire_writer& out, const row_tag& tag) {
   check_identity(tag.id);
   out.number(static_cast<std::uint8_t>(tag.id.depth));
-  out.number(static_cast<std::uint8_t>(tag.padding));
+  out.number(static_cast<std::uint8_t>((tag.padding ? padding_bit : 0) | (tag.unfinished ? unfinished_bit : 0)));
   out.number(tag.id.source);
   out.number(tag.id.sequence);
   out.number(static_cast<std::uint64_t>(tag.version));
@@ -112,7 +114,11 @@ void write(wire_writer& out, const row_tag& tag) {
 row_tag read_tag(wire_reader& in) {
   row_tag tag;
   const auto depth = in.number<std::uint8_t>();
-  tag.padding = in.flag();
+  const auto flags = in.number<std::uint8_t>();
+  if (flags > (padding_bit | unfinished_bit))
+    refuse_wire("the flags of a row are " + std::to_string(flags) + "; there are 1 for padding and 2 for unfinished");
+  tag.padding = (flags & padding_bit) != 0;
+  tag.unfinished = (flags & unfinished_bit) != 0;
   tag.id.source = in.number<std::uint32_t>();
   tag.id.sequence = in.number<std::uint64_t>();
   tag.version = static_cast<std::int64_t>(in.number<std::uint64_t>());

@@ -9,7 +9,11 @@
 
 namespace twinkle::route {
 
-machine::machine(team workers, collector rule) : workers_(std::move(workers)), rule_(std::move(rule)) {
+machine::machine(team workers, collector rule)
+    : workers_(std::move(workers)),
+      rule_(std::move(rule)),
+      gone_(workers_.workers(), presence::here),
+      why_gone_(workers_.workers()) {
   ensure(workers_.workers() > 0 && workers_.data_rank.size() == workers_.workers() &&
              workers_.representatives.size() <= workers_.workers(),
          "a team has workers, each with its data rank");
@@ -33,14 +37,28 @@ machine::started machine::start(call wanted) {
     return begun;
   }
   flight added{begun.call, std::move(wanted), std::move(parts).value(), {}};
+  if (added.wanted.only)
+    std::erase_if(added.parts, [&](const returned& part) { return part.worker != *added.wanted.only; });
   // Rows that were picked are put back into the order of the input.
   if (added.parts.empty() || !added.parts.front().picked)
     added.wanted.input = {};
   added.answered.assign(added.parts.size(), false);
+  if (auto why = find_gone(added)) {
+    begun.refused = outcome{begun.call, std::move(*why)};
+    return begun;
+  }
   begun.deliveries.reserve(added.parts.size());
-  for (const returned& part : added.parts)
-    begun.deliveries.push_back({part.worker, part.given, part.micro_batches});
+  for (std::size_t at = 0; at < added.parts.size(); ++at)
+    if (!added.begun.contains(at))
+      begun.deliveries.push_back({added.parts[at].worker, added.parts[at].given, added.parts[at].micro_batches});
   calls_.push_back(std::move(added));
+  flight& call = calls_.back();
+  if (call.parts.empty())
+    begun.refused = finish(call, collected{payload{}});
+  for (std::size_t at = 0; at < call.parts.size() && !begun.refused; ++at)
+    if (const auto waits = call.begun.find(at); waits != call.begun.end() && !waits->second.worker)
+      if (!send_again(call, at))
+        begun.refused = give_up(call, at, located(call, at, {"", "", std::nullopt, why_gone_[call.parts[at].worker]}));
   return begun;
 }
 
@@ -48,48 +66,81 @@ outcome machine::finish(flight& ended, result<collected> value) {
   outcome answer{ended.id, std::move(value)};
   if (!answer.value)
     for (std::size_t at = 0; at < ended.parts.size(); ++at)
-      if (!ended.answered[at])
-        answer.unfinished.push_back(ended.parts[at].worker);
+      if (!ended.answered[at]) {
+        answer.unfinished.push_back(worker_of(ended, at));
+        call_back(ended, at, answer.value.failure());
+      }
   std::erase_if(calls_, [&](const flight& each) { return each.id == answer.call; });
   return answer;
 }
 
-std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<payload>&& value) {
-  flight* call = find(id);
-  if (call == nullptr)
-    return std::nullopt;
-  // Deliveries are in worker order, and most calls go to all workers: then a worker's delivery is at its own index.
-  std::size_t at = std::min(worker, call->parts.size() - 1);
-  while (at > 0 && call->parts[at].worker > worker)
-    --at;
-  if (call->parts[at].worker != worker || call->answered[at])
-    return std::nullopt;
-  call->answered[at] = true;
-  returned& part = call->parts[at];
-  if (!value) {
-    fault why = value.failure();
-    if (why.place.empty())
-      why.place = workers_.places[worker];
-    if (why.endpoint.empty())
-      why.endpoint = call->wanted.endpoint;
-    if (!why.rows && rows_in(part.given) != nullptr)
-      why.rows = part.rows;
-    return finish(*call, std::move(why));
+std::optional<machine::spot> machine::open_part(std::size_t worker, call_id id) const {
+  for (std::size_t at = 0; at < calls_.size(); ++at) {
+    const flight& call = calls_[at];
+    if (call.id == id) {
+      // Deliveries are in worker order, and most calls go to all workers: then a worker's delivery is at its own index.
+      std::size_t part = std::min(worker, call.parts.size() - 1);
+      while (part > 0 && call.parts[part].worker > worker)
+        --part;
+      const bool open = call.parts[part].worker == worker && !call.answered[part] && id_of(call, part) == id &&
+                        worker_of(call, part) == worker;
+      return open ? std::optional(spot{at, part}) : std::nullopt;
+    }
+    for (const auto& [part, progress] : call.begun)
+      if (progress.id == id && progress.worker == worker && !call.answered[part])
+        return spot{at, part};
   }
-  part.value = std::move(value).value();
-  part.order = call->answers++;
-  if (call->answers < call->parts.size())
+  return std::nullopt;
+}
+
+fault machine::located(const flight& call, std::size_t part, fault why) const {
+  if (why.place.empty())
+    why.place = workers_.places[worker_of(call, part)];
+  if (why.endpoint.empty())
+    why.endpoint = call.wanted.endpoint;
+  if (!why.rows && rows_in(call.parts[part].given) != nullptr)
+    why.rows = call.parts[part].rows;
+  return why;
+}
+
+std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<payload>&& value) {
+  std::erase_if(overdue_, [&](const overdue& each) { return each.worker == worker && each.id == id; });
+  const auto open = open_part(worker, id);
+  if (!open)
     return std::nullopt;
-  return finish(*call, rule_(workers_, call->wanted, call->parts));
+  if (!value)
+    return failed(calls_[open->call], open->part, located(calls_[open->call], open->part, value.failure()));
+  return done(calls_[open->call], open->part, std::move(value).value());
+}
+
+std::optional<outcome> machine::answer(flight& call, std::size_t part, payload value) {
+  call.answered[part] = true;
+  call.parts[part].value = std::move(value);
+  call.parts[part].order = call.answers++;
+  if (call.answers < call.parts.size())
+    return std::nullopt;
+  return finish(call, rule_(workers_, call.wanted, call.parts));
 }
 
 const returned* machine::part(call_id id, std::size_t worker) const {
-  for (const flight& call : calls_)
-    if (call.id == id)
-      for (std::size_t at = 0; at < call.parts.size(); ++at)
-        if (call.parts[at].worker == worker)
-          return call.answered[at] ? nullptr : &call.parts[at];
-  return nullptr;
+  const auto open = open_part(worker, id);
+  return open ? &calls_[open->call].parts[open->part] : nullptr;
+}
+
+const batch* machine::given(call_id id, std::size_t worker) const {
+  const auto open = open_part(worker, id);
+  if (!open)
+    return nullptr;
+  const flight& call = calls_[open->call];
+  const auto begun = call.begun.find(open->part);
+  return rows_in(begun == call.begun.end() ? call.parts[open->part].given : begun->second.given);
+}
+
+void machine::forget() {
+  calls_.clear();
+  again_.clear();
+  recalls_.clear();
+  overdue_.clear();
 }
 
 std::optional<outcome> machine::cancel(call_id id, fault why) {
@@ -104,27 +155,52 @@ void machine::expect_by(call_id id, time_point deadline) {
     call->wanted.deadline = deadline;
 }
 
+fault machine::silence(const flight& call, std::size_t part) const {
+  return {workers_.stage, call.wanted.endpoint, std::nullopt,
+          "no answer at the deadline (" + to_string(*call.wanted.deadline) + ") from " +
+              workers_.places[worker_of(call, part)]};
+}
+
 std::vector<outcome> machine::expire(time_point now) {
+  now_ = now;
+  std::vector<call_id> late;
+  for (const flight& call : calls_)
+    if (call.wanted.deadline && *call.wanted.deadline <= now)
+      late.push_back(call.id);
   std::vector<outcome> expired;
-  for (std::size_t at = 0; at < calls_.size();) {
-    flight& call = calls_[at];
-    if (!call.wanted.deadline || *call.wanted.deadline > now) {
-      ++at;
+  for (const call_id id : late) {
+    flight& call = *find(id);
+    if (call.wanted.retries == 0 && call.wanted.failed == failing::ends_run) {
+      expired.push_back(expire(call));
       continue;
     }
-    std::vector<std::string> names;
-    std::optional<interval> rows;
+    std::vector<std::pair<std::size_t, call_id>> silent;
     for (std::size_t part = 0; part < call.parts.size(); ++part)
-      if (!call.answered[part]) {
-        if (names.empty() && rows_in(call.parts[part].given) != nullptr)
-          rows = call.parts[part].rows;
-        names.push_back(workers_.places[call.parts[part].worker]);
-      }
-    expired.push_back(finish(call, fault{workers_.stage, call.wanted.endpoint, rows,
-                                         "no answer at the deadline (" + to_string(*call.wanted.deadline) +
-                                             ") from " + list(names)}));
+      if (!call.answered[part])
+        silent.emplace_back(part, id_of(call, part));
+    std::optional<outcome> last;
+    for (auto each = silent.begin(); each != silent.end() && !last; ++each)
+      if (!call.answered[each->first] && id_of(call, each->first) == each->second)
+        last = failed(call, each->first, located(call, each->first, silence(call, each->first)), true);
+    if (last)
+      expired.push_back(std::move(*last));
+    else
+      call.wanted.deadline = std::nullopt;
   }
   return expired;
+}
+
+outcome machine::expire(flight& call) {
+  std::vector<std::string> names;
+  std::optional<interval> rows;
+  for (std::size_t part = 0; part < call.parts.size(); ++part)
+    if (!call.answered[part]) {
+      if (names.empty() && rows_in(call.parts[part].given) != nullptr)
+        rows = call.parts[part].rows;
+      names.push_back(workers_.places[worker_of(call, part)]);
+    }
+  return finish(call, fault{workers_.stage, call.wanted.endpoint, rows,
+                            "no answer at the deadline (" + to_string(*call.wanted.deadline) + ") from " + list(names)});
 }
 
 std::optional<time_point> machine::next_deadline() const {
@@ -132,6 +208,9 @@ std::optional<time_point> machine::next_deadline() const {
   for (const flight& call : calls_)
     if (call.wanted.deadline && (!next || *call.wanted.deadline < *next))
       next = call.wanted.deadline;
+  for (const overdue& each : overdue_)
+    if (!next || each.until < *next)
+      next = each.until;
   return next;
 }
 
@@ -141,7 +220,7 @@ std::vector<std::size_t> machine::silent(call_id id) const {
     if (call.id == id)
       for (std::size_t at = 0; at < call.parts.size(); ++at)
         if (!call.answered[at])
-          workers.push_back(call.parts[at].worker);
+          workers.push_back(worker_of(call, at));
   return workers;
 }
 

@@ -23,7 +23,7 @@ class ancestors {
       sort();
     // The ancestor, if it was given, is the greatest identity that is not above this one.
     auto after = std::upper_bound(sorted_.begin(), sorted_.end(), id, [&](const identity& value, std::size_t row) {
-      return by_path(value, given_[row].id);
+      return precedes(value, given_[row].id);
     });
     if (after == sorted_.begin() || !descends(id, given_[*std::prev(after)].id))
       return std::nullopt;
@@ -31,23 +31,11 @@ class ancestors {
   }
 
  private:
-  // Ancestors before descendants, and those before the next sibling.
-  [[nodiscard]] static bool by_path(const identity& a, const identity& b) {
-    if (a.source != b.source)
-      return a.source < b.source;
-    if (a.sequence != b.sequence)
-      return a.sequence < b.sequence;
-    for (std::size_t at = 0; at < std::min(a.depth, b.depth); ++at)
-      if (a.path[at] != b.path[at])
-        return a.path[at] < b.path[at];
-    return a.depth < b.depth;
-  }
-
   void sort() {
     sorted_.resize(given_.size());
     std::iota(sorted_.begin(), sorted_.end(), std::size_t{0});
     std::stable_sort(sorted_.begin(), sorted_.end(),
-                     [&](std::size_t a, std::size_t b) { return by_path(given_[a].id, given_[b].id); });
+                     [&](std::size_t a, std::size_t b) { return precedes(given_[a].id, given_[b].id); });
   }
 
   std::span<const row_tag> given_;

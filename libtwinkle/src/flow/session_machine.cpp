@@ -84,6 +84,12 @@ void session_machine::on(const msg::newest& made) {
     report_.newest = made.value;
 }
 
+void session_machine::on(const msg::setback& by) {
+  ++report_.setbacks;
+  report_.lost += by.what.dropped;
+  listener_.on_setback(by.what.why, by.what.dropped);
+}
+
 void session_machine::on(const msg::failed& by) { abort(by.why); }
 
 void session_machine::on(const msg::ended& by) {

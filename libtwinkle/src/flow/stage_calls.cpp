@@ -8,7 +8,8 @@
 namespace twinkle {
 
 route::call stage_machine::call_of(const blueprint::endpoint_spec& spec, payload input) {
-  return {spec.name, spec.how, spec.result, spec.fewer, std::move(input), std::nullopt, spec.micro_batches};
+  return {spec.name,    spec.how,           spec.result,  spec.fewer, std::move(input),
+          std::nullopt, spec.micro_batches, spec.retries, spec.failed};
 }
 
 std::size_t stage_machine::data_under_way() const {
@@ -20,13 +21,16 @@ std::size_t stage_machine::data_under_way() const {
 void stage_machine::start(purpose why, std::size_t endpoint, payload input, std::int64_t version,
                           std::optional<route::call> how) {
   msg::task::kind what = msg::task::kind::run;
-  if (std::holds_alternative<construct_call>(why))
+  const auto* revival = std::get_if<revival_call>(&why);
+  if (std::holds_alternative<construct_call>(why) || (revival != nullptr && revival->builds))
     what = msg::task::kind::construct;
   else if (std::holds_alternative<destroy_call>(why))
     what = msg::task::kind::destroy;
   const bool runs = what == msg::task::kind::run;
   if (!how)
     how = call_of(plan_.endpoints[endpoint], std::move(input));
+  if (std::holds_alternative<load_call>(why) || std::holds_alternative<destroy_call>(why))
+    how->spares_lost = true;
   under_way added{0, endpoint, std::move(why)};
   if (!how->deadline)
     added.patience = runs ? plan_.endpoints[endpoint].deadline : duration(std::chrono::minutes(10));
@@ -37,7 +41,7 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
   for (route::delivery& each : begun.deliveries)
     send(address::worker(plan_.ordinal, each.worker),
          msg::task{begun.call, what, endpoint, version, std::move(each.input), std::move(each.micro_batches),
-                   std::holds_alternative<data_call>(under_way_.back().why) && streams(endpoint)});
+                   hands_out(under_way_.back())});
   if (begun.refused)
     settle(std::move(*begun.refused));
 }
@@ -79,15 +83,17 @@ void stage_machine::settle(route::outcome outcome) {
       abandoned.push_back(unfinished_.empty() ? plan_.team.places[worker] + " in destructor" : unfinished_[worker]);
     report_gone(std::move(abandoned));
     return;
+  } else if (const auto* revival = std::get_if<revival_call>(&found->why)) {
+    const std::size_t worker = revival->worker;
+    under_way_.erase(found);
+    if (!calls_.gone(worker))
+      lose(worker, to_string(outcome.value.failure()), false);
   } else {
     if (const auto* data = std::get_if<data_call>(&found->why))
       account_.held += data->rows - data->early + data->tombstones.size();
     under_way_.erase(found);
     fail(outcome.value.failure());
   }
-  if (!outcome.value)
-    for (const std::size_t worker : outcome.unfinished)
-      send(address::worker(plan_.ordinal, worker), msg::cancel{outcome.call, outcome.value.failure()});
 }
 
 void stage_machine::finish(under_way& call, collected value) {
@@ -146,6 +152,9 @@ void stage_machine::deliver(under_way& call) {
   const stage_plan::in& in = plan_.inputs[data.input];
   const auto* value = std::get_if<payload>(&*call.value);
   const auto* rows = value == nullptr ? nullptr : std::get_if<batch>(value);
+  const std::optional<batch> whole = rows == nullptr ? std::nullopt : std::optional(with_lost_children(*rows, in, data.depth));
+  if (whole)
+    rows = &*whole;
   if (rows != nullptr && in.exactly && count_of(*rows) != data.rows * *in.exactly) {
     fail({plan_.team.stage, plan_.endpoints[call.endpoint].name, interval{0, data.rows},
           "it returned " + std::to_string(count_of(*rows)) + " rows for " + std::to_string(data.rows) +
@@ -154,8 +163,11 @@ void stage_machine::deliver(under_way& call) {
   }
   if (rows != nullptr) {
     batch made = streams(call.endpoint) ? batch{} : *rows;
-    for (tombstone& lost : data.tombstones)
-      made = made.with_tombstone(std::move(lost));
+    batch lost;
+    for (tombstone& each : data.tombstones)
+      lost = lost.with_tombstone(std::move(each));
+    if (lost.tombstone_count() > 0)
+      made = batch::concat(std::vector<batch>{made, with_lost_children(lost, in, data.depth)});
     emit(call.endpoint, made);
   } else {
     account_.trained += data.rows + data.tombstones.size();
@@ -179,15 +191,21 @@ bool stage_machine::streams(std::size_t endpoint) const {
   return any;
 }
 
+// Whether its bodies say at once which rows they have closed: they flow on, or need not be done again.
+bool stage_machine::hands_out(const under_way& call) const {
+  return std::holds_alternative<data_call>(call.why) && (streams(call.endpoint) || plan_.endpoints[call.endpoint].retries > 0);
+}
+
 stage_machine::under_way* stage_machine::call_under_way(route::call_id call) {
-  const auto found =
-      std::find_if(under_way_.begin(), under_way_.end(), [&](const under_way& each) { return each.call == call; });
+  const auto found = std::find_if(under_way_.begin(), under_way_.end(), [of = calls_.call_of(call)](const under_way& each) {
+    return each.call == of;
+  });
   return found == under_way_.end() ? nullptr : &*found;
 }
 
 // The data call whose rows go on as they come; null if it is none, or over.
 stage_machine::data_call* stage_machine::streaming(route::call_id call) {
-  under_way* found = calls_.in_flight(call) ? call_under_way(call) : nullptr;
+  under_way* found = calls_.in_flight(calls_.call_of(call)) ? call_under_way(call) : nullptr;
   return found != nullptr && streams(found->endpoint) ? std::get_if<data_call>(&found->why) : nullptr;
 }
 
@@ -197,18 +215,20 @@ void stage_machine::pass_on(const msg::reply& answer) {
   const route::returned* part = data == nullptr ? nullptr : calls_.part(answer.call, answer.worker);
   if (part == nullptr || part->replica || part->padding || !answer.value)
     return;
-  if (const auto streamed = data->streamed.find(answer.worker); streamed != data->streamed.end()) {
-    data->early += rows_in(part->given)->rows() - streamed->second;  // it emitted all of it, or will be told
+  const batch* given = calls_.given(answer.call, answer.worker);
+  const auto streamed = data->streamed.find({answer.worker, answer.call});
+  if (streamed != data->streamed.end()) {
+    data->early += given->rows() - streamed->second;  // it emitted all of it, or will be told
     return;
   }
   const auto* value = std::get_if<batch>(&answer.value.value());
-  const batch* given = rows_in(part->given);
   if (value == nullptr || given == nullptr)
     return;
   auto rows = route::rows_by_parent(*given, *value);
   if (auto* right = std::get_if<batch>(&rows)) {
-    data->early += given->rows();
-    emit(call_under_way(answer.call)->endpoint, *right);
+    const batch finished = route::finished_rows(*right);
+    data->early += given->rows() - (right->rows() - finished.rows());
+    emit(call_under_way(answer.call)->endpoint, finished);
   }
 }
 
@@ -343,6 +363,7 @@ void stage_machine::report_gone(std::vector<std::string> abandoned) {
   for (const series& each : series_)
     if (each.newest)
       newest = std::max(newest, static_cast<std::int64_t>(each.newest->version()));
+  abandoned.insert(abandoned.begin(), left_alone_.begin(), left_alone_.end());
   send(address::session(), msg::finished{plan_.ordinal, account_, newest, std::move(abandoned)});
 }
 

@@ -54,6 +54,7 @@ outbox stage_machine::receive(message&& content, time_point now) {
   now_ = now;
   std::visit([this](auto& event) { on(std::move(event)); }, content);
   advance();
+  recover();
   start_clock();
   return std::exchange(out_, {});
 }
@@ -128,9 +129,10 @@ void stage_machine::on(const msg::published& arrived) {
 void stage_machine::on(const msg::emitted& some) {
   data_call* data = streaming(some.call);
   const route::returned* part = data == nullptr ? nullptr : calls_.part(some.call, some.worker);
+  calls_.closed(some.worker, some.call, some.rows);
   if (part == nullptr || part->replica || part->padding)
     return;
-  ++data->streamed[some.worker];
+  ++data->streamed[{some.worker, some.call}];
   ++data->early;
   emit(call_under_way(some.call)->endpoint, some.rows);
 }
@@ -144,6 +146,12 @@ void stage_machine::on(msg::reply&& answer) {
 void stage_machine::on(const msg::tick&) {
   for (route::outcome& expired : calls_.expire(now_))
     settle(std::move(expired));
+  for (const route::machine::hung& each : calls_.take_hung(now_)) {
+    left_alone_.push_back(plan_.team.places[each.worker] + " in " + each.endpoint);
+    send(address::worker(plan_.ordinal, each.worker), msg::abandon{});
+    lose(each.worker, "its body in " + each.endpoint + " did not end within " + to_string(route::machine::patience) +
+                          " of being asked to", false);
+  }
 }
 
 template <class Other>
@@ -206,6 +214,7 @@ bool stage_machine::start_loads() {
     weights next = std::move(each.pending.front());
     each.pending.pop_front();
     each.placed = static_cast<std::int64_t>(next.version());
+    each.newest = next;
     if (each.admitted)
       each.admitted->loaded();
     start(load_call{each.placed}, each.plan.endpoint, std::move(next), each.placed);
@@ -262,7 +271,7 @@ bool stage_machine::start_data(std::size_t input) {
   for (subscription& each : subscriptions_)
     if (each.admitted)
       each.admitted->admit(taken.rows.rows());
-  data_call call{input, taken.rows.rows(), taken.rows.tombstones()};
+  data_call call{input, taken.rows.rows(), taken.rows.tombstones(), taken.rows.tags()[0].id.depth};
   const batch rows = prepare(in.as_completed ? by_identity(taken.rows) : taken.rows, call, in);
   if (phase_ != phase::running)
     return false;
@@ -298,6 +307,8 @@ void stage_machine::pass_tombstones(const batch& rows, std::size_t input) {
     return;
   }
   data_call call{input, 0, rows.tombstones()};
+  for (const tombstone& lost : call.tombstones)
+    call.depth = std::max(call.depth, lost.tag.id.depth);
   under_way_.push_back({std::numeric_limits<route::call_id>::max(), endpoint, std::move(call), payload{batch{}}});
   release_data();
 }

@@ -151,6 +151,7 @@ layout lay_out_on(const blueprint& plan, placement where) {
     made.workers = workers_of(plan, stage, placed);
     made.team = team_of(plan, stage, made.workers);
     made.run = stage.run;
+    made.respawns = stage.respawns;
     made.make = stage.make;
     made.endpoints = stage.endpoints;
     made.emits_rows = stage.emits.rows;

@@ -102,6 +102,10 @@ class batch {
   /// The batch without these rows (ascending); each leaves a tombstone with the reason.
   [[nodiscard]] batch drop(std::span<const std::size_t> rows, std::string_view reason) const;
 
+  /// The batch with these rows marked as not finished: what a body returns of a row that another worker, or itself later,
+  /// is to go on with. It is given back as it was returned, and trained whole. Throws `error` for rows without identities.
+  [[nodiscard]] batch unfinished(std::span<const std::size_t> rows) const;
+
   /// Whether the rows have identities; those that a body makes from nothing get them where they are collected.
   [[nodiscard]] bool identified() const;
   /// The tag of each row. Throws `error` if the rows have no identities.

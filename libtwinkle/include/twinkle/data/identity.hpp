@@ -43,19 +43,24 @@ struct identity {
 /// Whether `id` is `ancestor` or lies below it.
 [[nodiscard]] bool descends(const identity& id, const identity& ancestor);
 
+/// Whether `a` comes first where ancestors come before their descendants, and those before the next sibling.
+[[nodiscard]] bool precedes(const identity& a, const identity& b);
+
 /// "0:17/3" is child 3 of row 17 of source 0.
 [[nodiscard]] std::string to_string(const identity& id);
 
 /// Random numbers of a row, keyed by what it is and never by where it runs.
 [[nodiscard]] generator random_of(std::uint64_t seed, const identity& id, std::string_view purpose);
 
-/// What rides with a row: who it is, the version of the weights that sampled it, whether it is a padding copy.
+/// What rides with a row: who it is, the version of the weights that sampled it (the oldest, where several did), whether
+/// it is a padding copy, and whether somebody is to go on with it.
 struct row_tag {
   static constexpr std::int64_t unsampled = -1;
 
   identity id;
   std::int64_t version = unsampled;
   bool padding = false;
+  bool unfinished = false;
 
   friend constexpr bool operator==(const row_tag&, const row_tag&) = default;
 };

@@ -35,6 +35,8 @@ struct blueprint {
     small fewer = small::unset;
     std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
     duration deadline = std::chrono::minutes(10);
+    std::size_t retries = 0;
+    failing failed = failing::ends_run;
   };
 
   struct stage {
@@ -42,6 +44,7 @@ struct blueprint {
     device_group group = {};
     std::optional<device_mesh> mesh = std::nullopt;
     bodies run = bodies::own_thread;
+    std::size_t respawns = 0;  ///< how many workers that are gone are replaced
     std::function<std::shared_ptr<void>(context&)> make = nullptr;
     emission emits = {};
     std::vector<endpoint_spec> endpoints = {};

@@ -42,6 +42,10 @@ struct call {
   payload input = {};
   std::optional<time_point> deadline = std::nullopt;             ///< unset: it may take for ever
   std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
+  std::size_t retries = 0;                          ///< how often rows whose worker fails go to another one
+  failing failed = failing::ends_run;               ///< what becomes of rows that nobody could work on
+  bool spares_lost = false;                         ///< workers that are gone are left out, and not missed
+  std::optional<std::size_t> only = std::nullopt;   ///< this worker, and no other
 };
 
 }  // namespace route

@@ -51,5 +51,8 @@ using collector = std::function<result<collected>(const team&, const call& of, s
 /// lost without a tombstone, or changed in number without parents.
 [[nodiscard]] std::variant<batch, std::string> rows_by_parent(const batch& given, const batch& value);
 
+/// Those that nobody is to go on with.
+[[nodiscard]] batch finished_rows(const batch& rows);
+
 }  // namespace route
 }  // namespace twinkle

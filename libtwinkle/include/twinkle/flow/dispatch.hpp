@@ -37,6 +37,12 @@ enum class small : std::uint8_t {
   allow_empty,  ///< call the body with 0 rows, so that its peers' collectives match
 };
 
+/// What becomes of rows that no worker could work on, retries included.
+enum class failing : std::uint8_t {
+  ends_run,    ///< the call has failed, and with it the run
+  drops_rows,  ///< each leaves a tombstone with the cause, and the call goes on
+};
+
 /// Where the bodies of a stage run.
 enum class bodies : std::uint8_t {
   own_thread,  ///< each on a thread of its own; it may block

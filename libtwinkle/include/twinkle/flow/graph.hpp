@@ -25,6 +25,7 @@ struct on {
   device_group group;
   std::optional<device_mesh> mesh = std::nullopt;
   bodies run = bodies::own_thread;
+  std::size_t respawns = 0;  ///< how many of its workers, when they are gone, are replaced: new objects, with the newest weights
 };
 
 /// A pipeline as data. Building one starts nothing.
@@ -39,7 +40,7 @@ class graph {
     static_assert(std::constructible_from<Worker, context&, std::decay_t<Args>...> ||
                       std::constructible_from<Worker, std::decay_t<Args>...>,
                   "twinkle: the worker cannot be built from the arguments of spawn, with or without context& first");
-    blueprint::stage made{std::move(name), where.group, where.mesh, where.run};
+    blueprint::stage made{std::move(name), where.group, where.mesh, where.run, where.respawns};
     if constexpr (requires { { Worker::emits(args...) } -> std::same_as<emission>; })
       made.emits = Worker::emits(args...);
     made.make = [copied = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)](context& ctx) {

@@ -101,6 +101,10 @@ struct failed {
   std::size_t stage = 0;
   fault why;
 };
+struct setback {
+  std::size_t stage = 0;
+  route::setback what;
+};
 struct ended {
   std::size_t stage = 0;
 };
@@ -228,7 +232,7 @@ struct interrupt {};
 
 using message =
     std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest,
-                 msg::failed, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
+                 msg::failed, msg::setback, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
                  msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
                  msg::tick, msg::interrupt>;
 

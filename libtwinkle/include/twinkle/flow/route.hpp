@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,9 +33,36 @@ struct outcome {
   std::vector<std::size_t> unfinished = {};
 };
 
+/// A part of a call that is sent to a worker again, under an id of its own, or to another worker.
+struct redelivery {
+  call_id call = 0;  ///< that it belongs to
+  call_id id = 0;    ///< that its worker answers to
+  delivery what;
+};
+
+/// What a worker is to be told to leave.
+struct recall {
+  std::size_t worker = 0;
+  call_id id = 0;
+  fault why;
+};
+
+/// A failure that did not end its call.
+struct setback {
+  fault why;
+  std::size_t dropped = 0;  ///< rows that were lost by it; else others work on them
+};
+
 /// Decides for one stage: a call, its slices, replies in any order, failures and deadlines come in; what to send and
 /// what to answer go out. Every call has exactly one outcome: that of `start` if it is refused, else the first of a
 /// full set of replies, a failure, or its deadline. Replies that come late or twice change nothing.
+///
+/// A worker's part is done when all of its rows are closed. What is left of one, since its worker failed (where the
+/// call allows retries) or returned unfinished rows, goes to the next worker that can take it:
+///
+///     rows 4..7 to worker 1:  4 5 closed | worker 1 dies | 6 7 to worker 2:  6 closed, 7 unfinished | 7 to worker 3
+///
+/// All workers of one data rank go together.
 class machine {
  public:
   explicit machine(team workers, collector rule = collect_in_order);
@@ -47,13 +76,42 @@ class machine {
   [[nodiscard]] started start(call wanted);
   [[nodiscard]] std::optional<outcome> reply(std::size_t worker, call_id call, result<payload>&& value);
 
-  /// What a worker was given for a call in flight; null if it was given nothing.
-  [[nodiscard]] const returned* part(call_id call, std::size_t worker) const;
+  /// Rows of a part that its worker has closed before it is done with the others: whatever happens to it, they count.
+  void closed(std::size_t worker, call_id call, const batch& rows);
+
+  /// A worker is gone, and whatever it had to do. Those that `return` are waited for where nobody else is left.
+  [[nodiscard]] std::vector<outcome> lose(std::size_t worker, const std::string& cause, bool returns);
+  /// It takes calls again; what waited for one is sent.
+  void regain(std::size_t worker);
+  [[nodiscard]] bool gone(std::size_t worker) const { return gone_[worker] != presence::here; }
+
+  /// What is to be sent, and to be left, since this was asked last. Rows that a worker failed on carry the version of
+  /// whoever takes them.
+  [[nodiscard]] std::vector<redelivery> take_again(std::int64_t version);
+  [[nodiscard]] std::vector<recall> take_recalls() { return std::exchange(recalls_, {}); }
+  /// The failures that were made good, or whose rows were dropped.
+  [[nodiscard]] std::vector<setback> take_setbacks() { return std::exchange(setbacks_, {}); }
+
+  /// Workers that were told to leave something `patience` ago, and have not.
+  struct hung {
+    std::size_t worker = 0;
+    std::string endpoint;
+  };
+  [[nodiscard]] std::vector<hung> take_hung(time_point now);
+  static constexpr duration patience = std::chrono::seconds(10);
+
+  /// What a worker has to do for a call, or for a part of one that was sent again; null if it is nothing.
+  [[nodiscard]] const returned* part(call_id id, std::size_t worker) const;
+  /// The rows that it was given to do that, some of which may be closed; null if they are none.
+  [[nodiscard]] const batch* given(call_id id, std::size_t worker) const;
+  /// The call that an id belongs to, which is its own but for what was sent again.
+  [[nodiscard]] call_id call_of(call_id id) const;
 
   /// Gives a call in flight another deadline.
   void expect_by(call_id call, time_point deadline);
 
-  /// The outcomes of all calls whose deadline is not after `now`; each names who has not answered.
+  /// The outcomes of all calls whose deadline is not after `now`; each names who has not answered. A call that goes on
+  /// with other workers has no deadline until it is given one.
   [[nodiscard]] std::vector<outcome> expire(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
@@ -61,7 +119,7 @@ class machine {
   [[nodiscard]] std::optional<outcome> cancel(call_id call, fault why);
 
   /// Forgets all calls in flight, which get no outcome.
-  void forget() { calls_.clear(); }
+  void forget();
 
   /// Workers that have not answered `call`; empty if it is not in flight.
   [[nodiscard]] std::vector<std::size_t> silent(call_id call) const;
@@ -73,21 +131,69 @@ class machine {
   [[nodiscard]] const team& workers() const { return workers_; }
 
  private:
+  enum class presence : std::uint8_t { here, returns, gone };
+
+  // How far a part has come that was not done at once.
+  struct progress {
+    call_id id = 0;
+    std::optional<std::size_t> worker;  // unset while nobody can take it
+    payload given = {};                 // what is left
+    std::size_t tries = 0;
+    std::vector<batch> closed = {};
+    std::vector<batch> closing = {};    // by the worker that has it now, which will return them as well
+  };
   struct flight {
     call_id id = 0;
     call wanted;
     std::vector<returned> parts;  // by delivery
     std::vector<bool> answered;
     std::size_t answers = 0;
+    std::map<std::size_t, progress> begun = {};  // by part
+  };
+  struct spot {
+    std::size_t call = 0;
+    std::size_t part = 0;
+  };
+  struct overdue {
+    std::size_t worker = 0;
+    call_id id = 0;
+    std::string endpoint;
+    time_point until{};
   };
 
   [[nodiscard]] flight* find(call_id id);
+  [[nodiscard]] std::optional<spot> open_part(std::size_t worker, call_id id) const;
   [[nodiscard]] outcome finish(flight& ended, result<collected> value);
+  [[nodiscard]] std::optional<outcome> done(flight& call, std::size_t part, payload value);
+  [[nodiscard]] std::optional<outcome> failed(flight& call, std::size_t part, fault why, bool silent = false);
+  [[nodiscard]] std::optional<outcome> answer(flight& call, std::size_t part, payload value);
+  [[nodiscard]] std::optional<outcome> give_up(flight& call, std::size_t part, fault why);
+  [[nodiscard]] outcome fail_by(flight& call, std::size_t part, fault why);
+  [[nodiscard]] outcome expire(flight& call);
+  [[nodiscard]] std::optional<fault> find_gone(flight& begun);
+  [[nodiscard]] fault located(const flight& call, std::size_t part, fault why) const;
+  [[nodiscard]] fault silence(const flight& call, std::size_t part) const;
+  progress& progress_of(flight& call, std::size_t part);
+  [[nodiscard]] call_id id_of(const flight& call, std::size_t part) const;
+  [[nodiscard]] std::size_t worker_of(const flight& call, std::size_t part) const;
+  [[nodiscard]] std::size_t unit_of(const flight& call, std::size_t worker) const;
+  [[nodiscard]] std::vector<std::size_t> parts_beside(const flight& call, std::size_t part) const;
+  [[nodiscard]] std::optional<std::size_t> stand_in(const flight& call, std::size_t unit, bool may_stay) const;
+  [[nodiscard]] bool send_again(flight& call, std::size_t part, bool may_stay = false);
+  void call_back(flight& call, std::size_t part, const fault& why);
 
   team workers_;
   collector rule_;
   std::vector<flight> calls_;
   call_id next_ = 0;
+  std::vector<presence> gone_;           // by worker
+  std::vector<std::string> why_gone_;
+  std::vector<redelivery> again_;
+  std::vector<call_id> resampled_;       // of those, what carries the version of who takes it
+  std::vector<recall> recalls_;
+  std::vector<setback> setbacks_;
+  std::vector<overdue> overdue_;
+  time_point now_{};
 };
 
 }  // namespace twinkle::route

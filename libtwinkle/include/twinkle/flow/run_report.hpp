@@ -20,6 +20,8 @@ struct run_report {
   std::size_t emitted = 0;   ///< rows, by sources
   std::size_t trained = 0;   ///< rows, by endpoints that end a stream
   std::size_t returned = 0;  ///< rows that were on their way when it ended
+  std::size_t setbacks = 0;  ///< failures that did not end it: others went on with the rows, or they were lost
+  std::size_t lost = 0;      ///< rows, by name, as tombstones with the cause
   std::vector<std::string> abandoned = {};  ///< bodies that did not end: "place in endpoint"
   std::optional<weights> newest = std::nullopt;
 
@@ -32,6 +34,8 @@ class run_listener {
   virtual ~run_listener() = default;
   virtual void on_step(const step_record&) {}
   virtual void on_graded(const std::string& /*stage*/, std::int64_t /*version*/, const metrics&) {}
+  /// A worker failed, and the run goes on: others take its rows, or they are `lost`.
+  virtual void on_setback(const fault&, std::size_t /*lost*/) {}
   /// The run ends badly, or early: said once, at once.
   virtual void on_fault(const fault&) {}
   virtual void on_interrupt(const std::string& /*what happens now*/) {}

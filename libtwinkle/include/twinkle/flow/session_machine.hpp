@@ -45,6 +45,7 @@ class session_machine {
   void on(const msg::stepped&);
   void on(const msg::graded&);
   void on(const msg::newest&);
+  void on(const msg::setback&);
   void on(const msg::failed&);
   void on(const msg::ended&);
   void on(const msg::finished&);

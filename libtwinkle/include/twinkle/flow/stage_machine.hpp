@@ -27,6 +27,7 @@ class stage_machine {
  public:
   explicit stage_machine(stage_plan plan, route::collector rule = route::collect_in_order);
 
+  /// A respawn in what it returns is for its own actor: to put a new worker in the place of one that is gone.
   [[nodiscard]] outbox receive(message&& content, time_point now);
 
   /// When it wants a tick at the latest.
@@ -42,8 +43,10 @@ class stage_machine {
     std::size_t input = 0;
     std::size_t rows = 0;
     std::vector<tombstone> tombstones = {};
+    std::uint32_t depth = 0;  // of its rows
     std::optional<step_record> step = std::nullopt;
-    std::map<std::size_t, std::size_t> streamed = {};  // by worker: rows that it was given, whose results have gone on
+    // By worker, and by what was asked of it: rows that it was given, whose results have gone on.
+    std::map<std::pair<std::size_t, route::call_id>, std::size_t> streamed = {};
     std::size_t early = 0;                             // of all workers
   };
   struct load_call {
@@ -59,8 +62,12 @@ class stage_machine {
     bool emits = false;  // no rows went in: those that come out are new
     std::vector<tombstone> tombstones = {};  // of the rows that went in
   };
-  using purpose =
-      std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, client_call>;
+  struct revival_call {
+    std::size_t worker = 0;
+    bool builds = false;
+  };
+  using purpose = std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, client_call,
+                               revival_call>;
 
   struct under_way {
     route::call_id call = 0;
@@ -74,6 +81,7 @@ class stage_machine {
     stage_plan::load plan;
     std::optional<admission> admitted = std::nullopt;
     std::deque<weights> pending = {};
+    std::optional<weights> newest = std::nullopt;  // of those placed: what a new worker begins with
     std::int64_t placed = -1;  // version
     std::int64_t loaded = -1;
   };
@@ -102,6 +110,8 @@ class stage_machine {
   void on(msg::claimed&& outcome) { clients_.arrived(std::move(outcome)); }
   void on(const msg::forget& what) { clients_.forget(what); }
   void on(const msg::call_off& what);
+  void on(const msg::lost& what);
+  void on(const msg::back& what);
   template <class Other>
   void on(const Other&);  // a message that no router gets
 
@@ -127,11 +137,17 @@ class stage_machine {
   void start_clock();
   void settle(route::outcome outcome);
   void finish(under_way& call, collected value);
+  void recover();
+  void lose(std::size_t worker, const std::string& cause, bool returns);
+  void replace(std::size_t worker);
+  [[nodiscard]] bool can_spare_workers() const;
+  [[nodiscard]] static batch with_lost_children(const batch& rows, const stage_plan::in& in, std::uint32_t depth);
   void release_data();
   void deliver(under_way& call);
   void emit(std::size_t endpoint, const batch& rows);
   void pass_on(const msg::reply& answer);
   [[nodiscard]] bool streams(std::size_t endpoint) const;
+  [[nodiscard]] bool hands_out(const under_way& call) const;
   [[nodiscard]] under_way* call_under_way(route::call_id call);
   [[nodiscard]] data_call* streaming(route::call_id call);
   [[nodiscard]] static batch by_identity(const batch& rows);
@@ -174,6 +190,8 @@ class stage_machine {
   bool end_sent_ = false;
   std::int64_t await_version_ = -1;
   std::vector<std::string> unfinished_;  // bodies that were running when the run was given up, by worker
+  std::vector<std::string> left_alone_;  // bodies that did not end, and were replaced
+  std::size_t respawns_ = 0;
   row_account account_;
   time_point now_{};
   outbox out_;

@@ -67,6 +67,7 @@ struct stage_plan {
   route::team team = {};
   std::vector<worker_place> workers = {};
   bodies run = bodies::own_thread;
+  std::size_t respawns = 0;
   std::function<std::shared_ptr<void>(context&)> make = nullptr;
   std::vector<blueprint::endpoint_spec> endpoints = {};
   std::optional<std::size_t> source = std::nullopt;  ///< endpoint

@@ -37,6 +37,8 @@ struct to_options {
   std::optional<std::size_t> expands = std::nullopt;        ///< rows that the endpoint returns for one
   std::optional<micro_batch_rule> micro_batches = std::nullopt;  ///< planned for each call, the same number everywhere
   duration deadline = std::chrono::minutes(10);             ///< of one call
+  std::size_t retries = 0;  ///< of rows whose worker fails, on other workers: for endpoints that keep nothing of a row
+  failing failed = failing::ends_run;                       ///< what becomes of rows that nobody could work on
 };
 
 struct call_options {
@@ -46,6 +48,8 @@ struct call_options {
   twinkle::small small = small::unset;
   std::optional<micro_batch_rule> micro_batches = std::nullopt;
   duration deadline = std::chrono::minutes(10);
+  std::size_t retries = 0;
+  failing failed = failing::ends_run;
 };
 
 /// An endpoint that calls may name: what stage::endpoint returns.
@@ -90,6 +94,8 @@ template <class Options>
   if (options.micro_batches)
     spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
   spec.deadline = options.deadline;
+  spec.retries = options.retries;
+  spec.failed = options.failed;
   return spec;
 }
 
