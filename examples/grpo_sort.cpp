@@ -41,6 +41,7 @@ void grpo(tk::graph& g) {
   model.publishes(&tk::torch_model::state, {.after = &tk::torch_model::train})
       .to(sampler, &tk::torch_sampler::load)
       .to(evaluator, &tk::torch_evaluator::grade, {.every = 1000000});
+  model.keeps(&tk::torch_model::save, &tk::torch_model::restore);
   steps.stop_after(g.option<std::size_t>("steps", 120, "training steps"));
 }
 int main(int argc, char** argv) { return tk::main(argc, argv, grpo); }

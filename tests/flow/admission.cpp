@@ -38,3 +38,28 @@ TEST_CASE("with a bound of k and R rows a step, version v is placed right after 
           CHECK(placed_after[version - 1] == (version + bound) * rows_per_step);
       }
 }
+
+TEST_CASE("case K-F8: a run that goes on behind a step may start what the versions of that step allow, and no row more") {
+  for (const std::size_t bound : {0, 1, 3})
+    for (const std::size_t rows_per_step : {1, 4}) {
+      // Where each row and each load is, without a stop.
+      admission whole{bound, rows_per_step};
+      whole.loaded();
+      std::vector<std::size_t> version_of;
+      for (std::size_t version = 0; version_of.size() < 10 * rows_per_step; ++version, whole.loaded())
+        for (; !whole.due(); whole.admit(1))
+          version_of.push_back(version);
+      for (std::size_t step = 1; step < 8; ++step) {
+        admission resumed{bound, rows_per_step, step};
+        CHECK(resumed.room() == 0);  // before it has the oldest version that is in use
+        std::size_t version = step - std::min(step, bound);
+        resumed.loaded();
+        for (std::size_t row = step * rows_per_step; row < 10 * rows_per_step; ++row) {
+          for (; resumed.due(); ++version)
+            resumed.loaded();
+          CHECK(version_of[row] == version);
+          resumed.admit(1);
+        }
+      }
+    }
+}

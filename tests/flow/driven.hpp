@@ -96,8 +96,10 @@ class driven {
       return {};
     switch (plan_.endpoints[task.endpoint].kind) {
       case role::source: return plain(plan_.emits_rows);
-      case role::state: return twinkle::weights{};
-      case role::load: return {};
+      case role::state:
+      case role::save: return twinkle::weights{};
+      case role::load:
+      case role::restore: return {};
       case role::work:
       case role::called: break;
     }

@@ -31,6 +31,7 @@ void build(tk::graph& g) {
   shape.steps = g.option<std::size_t>("steps", 6, "training steps");
   shape.samplers = g.option<std::size_t>("samplers", 4, "data ranks of the sampler");
   shape.rows = g.option<std::size_t>("rows", 8, "rows of a source batch");
+  shape.keeps = true;
   shape.harm = [how](tk::context& ctx, const std::string& endpoint) { hurt(how, ctx, endpoint); };
   toy::build(g, shape);
 }

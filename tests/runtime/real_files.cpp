@@ -54,3 +54,27 @@ TEST_CASE("what cannot be written is refused by its path, and the old content st
   CHECK(text_of(path) == "old");
   CHECK_THROWS_AS(files.replace(path + "/below", "x"), twinkle::error);
 }
+
+TEST_CASE("a file is read whole, or found not to be there; names in a folder are sorted; what is removed is gone") {
+  const folder in;
+  twinkle::runtime::real_files files;
+  const std::string path = (in.path / "b").string();
+  const std::string content(100000, 'x');
+  files.replace(path, content);
+  files.replace((in.path / "a").string(), "");
+  std::filesystem::create_directories(in.path / "folder");
+  CHECK(files.read(path) == content);
+  CHECK(files.read((in.path / "a").string()) == "");
+  CHECK_FALSE(files.read(path + ".no"));
+  CHECK_FALSE(files.read(path + "/below"));
+  CHECK(files.names(in.path.string()) == std::vector<std::string>{"a", "b"});
+  CHECK(files.names((in.path / "no").string()).empty());
+  files.remove(path);
+  files.remove(path);
+  CHECK_FALSE(files.read(path));
+  CHECK_THROWS_WITH_AS(static_cast<void>(files.read(in.path.string())),
+                       ("cannot read '" + in.path.string() +
+                        "': Is a directory; check that it is a file and may be read")
+                           .c_str(),
+                       twinkle::error);
+}

@@ -79,6 +79,16 @@ tk::weights model::state(tk::context& ctx) {
   return ctx.data_rank() == 0 ? holding(weight) : tk::weights{};
 }
 
+tk::weights model::save(tk::context& ctx) {
+  hurt(harm, ctx, "save");
+  return ctx.data_rank() == 0 ? holding(weight) : tk::weights{};
+}
+
+void model::restore(tk::context& ctx, tk::weights saved) {
+  hurt(harm, ctx, "restore");
+  weight = saved.find("weight")->values.as<double>()[0];
+}
+
 tk::metrics judge::grade(tk::context&, tk::weights newest) {
   return tk::metrics{}.mean("weight", newest.find("weight")->values.as<double>()[0]);
 }
@@ -103,6 +113,8 @@ void build(tk::graph& g, const shape& of) {
   trained.publishes(&model::state, {.after = &model::train, .name = "state"})
       .to(samplers, &sampler::load, {.name = "load"})
       .to(watcher, &judge::grade, {.name = "grade", .every = 4});
+  if (of.keeps)
+    trained.keeps(&model::save, &model::restore, {.name = "save"});
   if (of.steps > 0)
     steps.stop_after(of.steps);
 }

@@ -43,6 +43,8 @@ struct model {
   model(twinkle::context& ctx, sabotage harm = {});
   twinkle::metrics train(twinkle::context& ctx, twinkle::batch rows);
   twinkle::weights state(twinkle::context& ctx);
+  twinkle::weights save(twinkle::context& ctx);
+  void restore(twinkle::context& ctx, twinkle::weights saved);
 
   double weight = 1;
   sabotage harm;
@@ -59,6 +61,7 @@ struct shape {
   std::size_t steps = 6;
   std::size_t bound = 1;      ///< versions
   std::size_t samplers = 4;
+  bool keeps = false;         ///< the model, for a run that is resumed
   twinkle::bodies run = twinkle::bodies::own_thread;
   sabotage harm = {};
 };

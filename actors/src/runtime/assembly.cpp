@@ -2,6 +2,7 @@
 #include "assembly.hpp"
 
 #include "driver_role.hpp"
+#include "resumption.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/flow/check.hpp"
 
@@ -18,6 +19,7 @@ session_machine make_session(const blueprint& plan, const place::layout& placed,
   }
   session_machine::limits bounds;
   bounds.steps = plan.stop_after ? plan.stop_after->steps : 0;
+  bounds.resumed = options.resumed ? options.resumed->step : 0;
   bounds.driven = plan.driver != nullptr;
   bounds.stop_patience = options.stop_patience;
   return {plan.name, std::move(stages), bounds, listener};
@@ -57,6 +59,14 @@ place::layout prepare(const blueprint& plan) {
   for (const std::string& each : problems)
     text += "\n  - " + each;
   throw error(text);
+}
+
+place::layout prepare(const blueprint& plan, const assembly_options& options) {
+  place::layout placed = prepare(plan);
+  save_every(options.save_every, placed);
+  if (options.resumed)
+    resume_from(options.resumed, plan, placed);
+  return placed;
 }
 
 }  // namespace twinkle::runtime

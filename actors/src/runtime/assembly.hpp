@@ -16,6 +16,8 @@ struct assembly_options {
   std::uint64_t seed = 0;
   duration stop_patience = std::chrono::seconds(10);
   route::collector collector = route::collect_in_order;
+  std::size_t save_every = 0;                            ///< steps; 0: never
+  std::shared_ptr<const checkpoint> resumed = nullptr;   ///< where the run goes on
 };
 
 /// The machine of a run's session, from its graph.
@@ -31,5 +33,8 @@ void spawn_all(const blueprint& plan, const place::layout& placed, const assembl
 
 /// The checked graph on this machine. Throws `error` with all problems, a line each.
 [[nodiscard]] place::layout prepare(const blueprint& plan);
+
+/// The same, to save and to go on as the options say.
+[[nodiscard]] place::layout prepare(const blueprint& plan, const assembly_options& options);
 
 }  // namespace twinkle::runtime

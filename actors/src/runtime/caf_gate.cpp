@@ -81,12 +81,16 @@ class gate final : public caf::event_based_actor {
       return "the stage has no such endpoint; it has " + list(names) + ", by .name or by file and line";
     }
     const bool carries_rows = std::holds_alternative<batch>(wanted.input);
-    if (found->kind == blueprint::role::source || found->kind == blueprint::role::load)
+    if (found->kind == blueprint::role::source || found->kind == blueprint::role::load ||
+        found->kind == blueprint::role::restore)
       return std::string("only the graph calls it: it ") +
-             (found->kind == blueprint::role::source ? "is the source of a stream" : "loads published weights");
+             (found->kind == blueprint::role::source ? "is the source of a stream"
+              : found->kind == blueprint::role::load ? "loads published weights"
+                                                     : "takes back what was saved");
     if (found->kind == blueprint::role::work && !carries_rows)
       return "it takes a batch, and the call carries none";
-    if (found->kind == blueprint::role::state && !std::holds_alternative<std::monostate>(wanted.input))
+    if ((found->kind == blueprint::role::state || found->kind == blueprint::role::save) &&
+        !std::holds_alternative<std::monostate>(wanted.input))
       return "it takes nothing, and the call carries something";
     msg::call made{id, address::gate(ordinal_), static_cast<std::size_t>(found - endpoints_.begin()), {}};
     made.how.input = std::move(wanted.input);

@@ -16,7 +16,7 @@ namespace twinkle {
 struct session::running {
   running(const graph& pipeline, const runtime::assembly_options& options, caf::actor_system* system,
           run_listener& listener)
-      : placed(runtime::prepare(pipeline.plan())),
+      : placed(runtime::prepare(pipeline.plan(), options)),
         meter(pipeline.plan().stages.size()),
         machine(runtime::make_session(pipeline.plan(), placed, options, listener)) {
     if (system == nullptr)
@@ -67,8 +67,11 @@ struct session::running {
 
 session::session(const graph& pipeline, const run_options& options, run_listener& listener)
     : running_(std::make_unique<running>(
-          pipeline, runtime::assembly_options{options.seed, options.stop_patience, options.collector}, options.system,
-          listener)) {}
+          pipeline,
+          runtime::assembly_options{
+              options.seed, options.stop_patience, options.collector, options.save_every,
+              options.resumed ? std::make_shared<const checkpoint>(*options.resumed) : nullptr},
+          options.system, listener)) {}
 
 session::~session() {
   if (wait().abandoned.empty())

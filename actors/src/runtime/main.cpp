@@ -13,6 +13,7 @@
 #include "run_log.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/flow/check.hpp"
+#include "twinkle/runtime/checkpoint_folder.hpp"
 #include "twinkle/runtime/session.hpp"
 
 namespace twinkle {
@@ -21,6 +22,8 @@ namespace {
 struct flags {
   bool plan = false;
   std::string out;
+  std::string resume;
+  std::size_t save_every = 10;
   double stop_patience_s = 10;
   std::map<std::string, std::string> options;
 };
@@ -39,7 +42,10 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& in
   app.get_subcommand("plan")->fallthrough();
   into.options.emplace("seed", "1");
   app.add_option("--seed", into.options["seed"], "seed of everything that is drawn")->capture_default_str();
-  app.add_option("--out", into.out, "folder for metrics.jsonl and model.safetensors");
+  app.add_option("--out", into.out, "folder for metrics.jsonl, model.safetensors and checkpoint/");
+  app.add_option("--save-every", into.save_every, "steps from one checkpoint to the next; 0: none")
+      ->capture_default_str();
+  app.add_option("--resume", into.resume, "goes on from the checkpoint in this folder, which --out named before");
   app.add_option("--stop-patience", into.stop_patience_s, "seconds that bodies have to end, once they are asked to")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
@@ -53,6 +59,13 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& in
     return app.exit(wrong) == 0 ? 0 : 2;
   }
   into.plan = draw->parsed();
+  if (into.out.empty())
+    into.out = into.resume;
+  if (!into.resume.empty() && into.resume != into.out) {
+    std::cerr << "--resume goes on in '" << into.resume << "', and --out names '" << into.out
+              << "'; leave one of them out\n";
+    return 2;
+  }
   return std::nullopt;
 }
 
@@ -64,6 +77,14 @@ int draw(const graph& pipeline) {
   return 0;
 }
 
+checkpoint resume(const graph& pipeline, const checkpoint_folder& kept) {
+  if (pipeline.plan().keepings.empty())
+    throw error("the graph keeps nothing, so that there is nothing to resume; call .keeps of the stage that trains");
+  checkpoint before = kept.read();
+  std::cout << "resumed " << kept.path() << " at step " << before.step << std::endl;
+  return before;
+}
+
 int run(const graph& pipeline, const flags& given) {
   runtime::real_signals signals;
   runtime::real_files files;
@@ -71,11 +92,21 @@ int run(const graph& pipeline, const flags& given) {
   for (const blueprint::stage& stage : pipeline.plan().stages)
     names.push_back(stage.name);
   static_cast<void>(runtime::prepare(pipeline.plan()));  // a graph that cannot run leaves older results as they are
-  runtime::run_log log{names, given.out, files, std::cout};
+  run_options how{.seed = pipeline.seed()};
+  how.stop_patience = duration(static_cast<duration::rep>(given.stop_patience_s * 1e9));
+  checkpoint_folder kept{given.out + "/checkpoint", pipeline, how.seed, &files};
+  if (!given.resume.empty())
+    how.resumed = resume(pipeline, kept);
+  else if (!given.out.empty())
+    kept.clear();
+  runtime::run_log log{names, given.out, files, std::cout, how.resumed ? how.resumed->step : 0};
+  if (!given.out.empty()) {
+    how.save_every = given.save_every;
+    log.save_in(kept);
+  }
   for (const std::string& remark : check(pipeline.plan()).remarks)
     std::cout << "remark  " << remark << "\n";
-  const duration patience(static_cast<duration::rep>(given.stop_patience_s * 1e9));
-  session started{pipeline, {.seed = pipeline.seed(), .stop_patience = patience}, log};
+  session started{pipeline, how, log};
   signals.watch([&] { started.interrupt(); });
   const run_report& report = started.wait();
   signals.unwatch();

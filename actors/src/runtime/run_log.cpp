@@ -36,6 +36,21 @@ std::string in_words(const metrics& values) {
   return text;
 }
 
+// The lines of the first so many steps; of a file that is gone, none.
+std::string first_steps(files_seam& files, const std::string& path, std::size_t steps) {
+  const std::string all = files.read(path).value_or("");
+  std::size_t end = 0;
+  for (std::size_t step = 1; step <= steps && !all.empty(); ++step) {
+    const std::size_t line_end = all.find('\n', end);
+    if (line_end == std::string::npos || !std::string_view(all).substr(end).starts_with("{" + field("step", std::to_string(step)) + ","))
+      throw error("'" + path + "' has " + std::to_string(step - 1) + " of the " + std::to_string(steps) +
+                  " steps that are saved beside it, and then something else; put the right one back, or move it away "
+                  "to go on without it");
+    end = line_end + 1;
+  }
+  return all.substr(0, end);
+}
+
 }  // namespace
 
 std::string to_json(const step_record& step, const std::vector<std::string>& stages) {
@@ -53,10 +68,18 @@ std::string to_json(const step_record& step, const std::vector<std::string>& sta
   return text + field("step", shorter(seconds(step.times.whole), "%.6f")) + "}}";
 }
 
-run_log::run_log(std::vector<std::string> stages, std::string folder, files_seam& files, std::ostream& out)
+run_log::run_log(std::vector<std::string> stages, std::string folder, files_seam& files, std::ostream& out,
+                 std::size_t step)
     : stages_(std::move(stages)), folder_(std::move(folder)), files_(files), out_(out) {
-  if (!folder_.empty())
-    files_.replace(folder_ + "/metrics.jsonl", "");
+  if (folder_.empty())
+    return;
+  const std::string path = folder_ + "/metrics.jsonl";
+  files_.replace(path, step == 0 ? "" : first_steps(files_, path, step));
+}
+
+void run_log::on_saved(const checkpoint& made) {
+  if (kept_ != nullptr)
+    kept_->write(made);
 }
 
 void run_log::on_step(const step_record& step) {
@@ -100,6 +123,8 @@ void run_log::conclude(const run_report& report) {
       out_ << ", " << folder_ << "/model.safetensors (version " << report.newest->version() << ")";
     }
     out_ << "\n";
+    if (kept_ != nullptr && kept_->step())
+      out_ << "saved   " << kept_->path() << " (step " << *kept_->step() << ")\n";
   }
   out_.flush();
 }

@@ -8,6 +8,7 @@
 
 #include "twinkle/flow/run_report.hpp"
 #include "twinkle/flow/seams.hpp"
+#include "twinkle/runtime/checkpoint_folder.hpp"
 
 namespace twinkle::runtime {
 
@@ -17,12 +18,18 @@ namespace twinkle::runtime {
 /// Tells a person how a run goes, and writes metrics.jsonl while it does.
 class run_log final : public run_listener {
  public:
-  /// Without a folder nothing is written. An older metrics.jsonl is replaced.
-  run_log(std::vector<std::string> stages, std::string folder, files_seam& files, std::ostream& out);
+  /// Without a folder nothing is written. An older metrics.jsonl is replaced, or of a run that goes on behind `step`
+  /// cut back to that. Throws `error` where it has fewer steps.
+  run_log(std::vector<std::string> stages, std::string folder, files_seam& files, std::ostream& out,
+          std::size_t step = 0);
+
+  /// What is saved goes there.
+  void save_in(checkpoint_folder& kept) { kept_ = &kept; }
 
   void on_step(const step_record& step) override;
   void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override;
   void on_setback(const fault& why, std::size_t lost) override;
+  void on_saved(const checkpoint& made) override;
   void on_fault(const fault& why) override;
   void on_interrupt(const std::string& what) override;
 
@@ -41,6 +48,7 @@ class run_log final : public run_listener {
   std::string folder_;
   files_seam& files_;
   std::ostream& out_;
+  checkpoint_folder* kept_ = nullptr;
   std::map<std::string, first_and_last> grades_;
 };
 

@@ -2,9 +2,13 @@
 #include "twinkle/torch/torch_model.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "grpo.hpp"
 #include "policy_rows.hpp"
+#include "twinkle/base/error.hpp"
 #include "twinkle/flow/context.hpp"
 #include "twinkle/workers/columns.hpp"
 
@@ -41,6 +45,29 @@ void start_warm(context& ctx, torch_policy::policy& policy, const torch_model::o
   ranks.all_reduce = [&](std::span<float> values) { data_peers(ctx).all_reduce(values); };
   torch_policy::supervised_start(policy, dataset,
                                  {.seed = derive(ctx.seed(), "supervised"), .steps = how.supervised_steps}, ranks);
+}
+
+constexpr const char* optimiser_prefix = "optimiser.";
+constexpr const char* first_moments = "optimiser.first_moments";
+constexpr const char* second_moments = "optimiser.second_moments";
+constexpr const char* steps = "optimiser.steps";
+
+template <class T>
+tensor tensor_of(std::vector<T> values) {
+  const std::size_t count = values.size();
+  return {element_of<T>(), {count}, buffer::of(std::move(values))};
+}
+
+template <class T>
+std::vector<T> numbers_in(const weights& saved, const char* name) {
+  const tensor* found = saved.find(name);
+  if (found == nullptr)
+    throw error("there is no saved tensor '" + std::string(name) + "'");
+  if (found->type != element_of<T>() || found->part)
+    throw error("saved tensor '" + std::string(name) + "' is of another type, or a part; it must be whole, of " +
+                std::string(name_of(element_of<T>())));
+  const T* first = found->values.as<T>();
+  return {first, first + found->values.bytes() / sizeof(T)};
 }
 
 }  // namespace
@@ -83,6 +110,36 @@ metrics torch_model::train(context& ctx, const batch& rows) {
 
 weights torch_model::state(context& ctx) {
   return ctx.data_rank() == 0 ? torch_policy::snapshot(parts_->policy) : weights{};
+}
+
+weights torch_model::save(context& ctx) {
+  if (ctx.data_rank() != 0)
+    return {};
+  const weights parameters = torch_policy::snapshot(parts_->policy);
+  std::vector<named_tensor> all(parameters.tensors().begin(), parameters.tensors().end());
+  const torch_policy::adamw::state& now = parts_->optimiser.current();
+  all.push_back({first_moments, tensor_of(now.first_moments)});
+  all.push_back({second_moments, tensor_of(now.second_moments)});
+  all.push_back({steps, tensor_of(std::vector{static_cast<std::int64_t>(now.steps)})});
+  return weights{std::move(all)};
+}
+
+void torch_model::restore(context&, const weights& saved) {
+  std::vector<named_tensor> parameters;
+  for (const named_tensor& each : saved.tensors())
+    if (!each.name.starts_with(optimiser_prefix))
+      parameters.push_back(each);
+  const auto number = numbers_in<std::int64_t>(saved, steps);
+  if (number.size() != 1 || number[0] < 0)
+    throw error("saved tensor '" + std::string(steps) + "' has " + std::to_string(number.size()) +
+                " numbers; it must have one, which is not negative");
+  try {
+    parts_->optimiser.restore({static_cast<std::uint64_t>(number[0]), numbers_in<float>(saved, first_moments),
+                               numbers_in<float>(saved, second_moments)});
+  } catch (const std::invalid_argument& wrong) {
+    throw error(wrong.what());
+  }
+  torch_policy::load(parts_->policy, weights{std::move(parameters)});
 }
 
 }  // namespace twinkle

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "keep_check.hpp"
 #include "twinkle/base/list.hpp"
 #include "twinkle/flow/rows_known.hpp"
 #include "twinkle/flow/stage_shape.hpp"
@@ -37,6 +38,8 @@ class checker {
       if (plan_.edges[at].beside)
         check_zip(plan_.edges[at - 1], plan_.edges[at]);
     check_publications();
+    for (std::string& text : flow::keeping_problems(plan_))
+      problem(std::move(text));
     check_end();
     return found_;
   }

@@ -18,7 +18,9 @@ session_machine::session_machine(std::string name, std::vector<session_stage> st
       built_(stages_.size(), false),
       ended_(stages_.size(), false),
       finished_(stages_.size()),
-      driver_gone_(!bounds_.driven) {}
+      driver_gone_(!bounds_.driven) {
+  report_.steps = bounds_.resumed;
+}
 
 outbox session_machine::receive(const message& content, time_point now) {
   now_ = now;
@@ -43,6 +45,8 @@ void session_machine::on(const msg::built& by) {
   to_all(msg::begin{});
   if (!driver_gone_)
     out_.push_back({address::client(0), msg::begin{}});
+  if (bounds_.steps > 0 && report_.steps >= bounds_.steps)
+    stop();
 }
 
 void session_machine::on(const msg::driven& by) {
@@ -88,6 +92,14 @@ void session_machine::on(const msg::setback& by) {
   ++report_.setbacks;
   report_.lost += by.what.dropped;
   listener_.on_setback(by.what.why, by.what.dropped);
+}
+
+void session_machine::on(const msg::saved& made) {
+  try {
+    listener_.on_saved(*made.value);
+  } catch (const std::exception& wrong) {
+    abort({name_, "", std::nullopt, "step " + std::to_string(made.value->step) + " could not be saved: " + wrong.what()});
+  }
 }
 
 void session_machine::on(const msg::failed& by) { abort(by.why); }

@@ -102,7 +102,7 @@ void stage_machine::finish(under_way& call, collected value) {
     release_data();
     return;
   }
-  const under_way done = std::move(call);
+  under_way done = std::move(call);
   std::erase_if(under_way_, [&](const under_way& each) { return each.call == done.call; });
   if (std::holds_alternative<construct_call>(done.why)) {
     if (phase_ == phase::building)
@@ -113,11 +113,10 @@ void stage_machine::finish(under_way& call, collected value) {
   } else if (std::holds_alternative<source_call>(done.why)) {
     auto* rows = std::get_if<batch>(&std::get<payload>(value));
     if (rows == nullptr) {
-      exhausted_ = true;
+      end_source(done.endpoint);
       return;
     }
-    account_.emitted += rows->rows();
-    emit(done.endpoint, numbered(*rows, static_cast<std::uint32_t>(plan_.ordinal), sequence_));
+    emit_source(done.endpoint, numbered(*rows, static_cast<std::uint32_t>(plan_.ordinal), sequence_));
   } else if (const auto* load = std::get_if<load_call>(&done.why)) {
     for (subscription& each : subscriptions_)
       if (each.plan.endpoint == done.endpoint)
@@ -130,6 +129,10 @@ void stage_machine::finish(under_way& call, collected value) {
     for (series& each : series_)
       if (each.plan.ordinal == state->publication)
         publish(each, state->version, std::get<weights>(*made));
+  } else if (auto* save = std::get_if<save_call>(&done.why)) {
+    const auto* made = std::get_if<payload>(&value);
+    ensure(made != nullptr && std::holds_alternative<weights>(*made), "what saves returns weights");
+    finish_save(std::move(*save), std::get<weights>(*made));
   }
 }
 
@@ -253,6 +256,7 @@ void stage_machine::emit(std::size_t endpoint, const batch& rows) {
 void stage_machine::publish(series& of, std::int64_t version, const weights& value) {
   of.newest = value.at_version(static_cast<std::uint64_t>(version));
   send(address::session(), msg::newest{*of.newest});
+  remember(of);
   const bool last = phase_ != phase::running && version == of.made;
   for (std::size_t at = 0; at < of.sent.size(); ++at) {
     const stage_plan::subscriber& to = of.plan.subscribers[at];
@@ -309,7 +313,7 @@ void stage_machine::on(const msg::abort& order) {
 }
 
 void stage_machine::advance_stop() {
-  if (start_loads() || !under_way_.empty() || flush_publications())
+  if (start_loads() || !under_way_.empty() || flush_publications() || save_last())
     return;
   for (const subscription& each : subscriptions_)
     if (!each.admitted && each.loaded < await_version_)

@@ -48,6 +48,8 @@ stage_machine::stage_machine(stage_plan plan, route::collector rule)
   }
   for (const stage_plan::publication& each : plan_.publications)
     series_.push_back({each, 0, -1, std::vector<std::int64_t>(each.subscribers.size(), -1)});
+  if (plan_.resumed)
+    resume();
 }
 
 outbox stage_machine::receive(message&& content, time_point now) {
@@ -70,6 +72,10 @@ void stage_machine::on(const msg::begin&) {
     return;  // it is stopping already
   phase_ = phase::running;
   for (series& each : series_) {
+    if (plan_.resumed) {
+      publish_again(each);
+      continue;
+    }
     each.asked = 0;
     start(state_call{each.plan.ordinal, 0}, each.plan.state, {}, 0);
   }
@@ -81,14 +87,14 @@ void stage_machine::on(const msg::rows& arrived) {
     if (in.beside && (in.edge == arrived.edge || in.beside->edge == arrived.edge))
       join_rows(at, in.edge == arrived.edge ? 0 : 1, arrived.value);
     else if (in.edge == arrived.edge)
-      inlets_[at].receive(arrived.value);
+      take_in(at, arrived.value);
   }
 }
 
 void stage_machine::join_rows(std::size_t input, std::size_t side, const batch& rows) {
   try {
-    for (batch& joined : joins_[input]->add(side, rows))
-      inlets_[input].receive(std::move(joined));
+    for (const batch& joined : joins_[input]->add(side, rows))
+      take_in(input, joined);
   } catch (const error& wrong) {
     fail({plan_.team.stage, plan_.endpoints[plan_.inputs[input].endpoint].name, std::nullopt, wrong.what()});
   }
@@ -277,6 +283,7 @@ bool stage_machine::start_data(std::size_t input) {
     return false;
   start(std::move(call), in.endpoint, rows, version());
   start_states(in.endpoint);
+  start_save(in.endpoint);
   return true;
 }
 
@@ -339,6 +346,7 @@ batch stage_machine::prepare(const batch& rows, data_call& call, const stage_pla
                 " versions old; the bound is " + std::to_string(*in.max_staleness)});
     call.step = std::move(step);
   }
+  note_trained(rows, call, in.endpoint);
   if (subscriptions_.empty() || rows.empty())
     return rows;
   std::vector<row_tag> tags(rows.tags().begin(), rows.tags().end());

@@ -2,6 +2,7 @@
 #include "twinkle/flow/stage_shape.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace twinkle {
 
@@ -24,6 +25,16 @@ device_mesh mesh_of(const blueprint::stage& stage) {
   if (stage.group.gpus_per_worker > 1)
     sizes.tp_size = static_cast<std::int64_t>(stage.group.gpus_per_worker);
   return device_mesh::from_sizes(sizes);
+}
+
+std::vector<std::size_t> step_endpoints(const blueprint& plan, std::size_t stage) {
+  std::set<std::size_t> found;
+  if (plan.stop_after && plan.stop_after->of.stage == stage)
+    found.insert(plan.stop_after->of.endpoint);
+  for (const blueprint::publication& each : plan.publications)
+    if (each.stage == stage)
+      found.insert(each.after);
+  return {found.begin(), found.end()};
 }
 
 }  // namespace twinkle

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "twinkle/base/ensure.hpp"
 #include "twinkle/base/list.hpp"
@@ -74,7 +75,7 @@ void add_publications(const blueprint& plan, std::vector<stage_plan>& stages) {
     for (const blueprint::subscription& to : each.subscribers) {
       const blueprint::edge* edge = nullptr;
       const bool placed = bounded(plan, each, to.to.stage, &edge);
-      made.subscribers.push_back({to.to.stage, to.every, placed});
+      made.subscribers.push_back({to.to.stage, to.every, placed, placed ? *edge->max_staleness : 0});
       stage_plan::load load{at, to.to.endpoint};
       if (placed) {
         load.bound = edge->max_staleness;
@@ -140,6 +141,30 @@ void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
             in.exactly = 1;
 }
 
+// After how many steps the rows that they took are whole batches of the source, so that a resumed run cuts the same.
+std::size_t aligned_steps(const blueprint& plan, blueprint::port steps) {
+  const rows_known rows{plan};
+  const blueprint::edge* at = rows.into(steps);
+  auto per_step = at == nullptr ? std::nullopt : rows.arriving(*at);
+  for (std::size_t depth = 0; at != nullptr && per_step && depth <= plan.edges.size(); ++depth) {
+    const blueprint::stage& from = plan.stages[at->from.stage];
+    if (from.endpoints[at->from.endpoint].kind == blueprint::role::source)
+      return std::lcm(*per_step, std::max<std::size_t>(from.emits.rows, 1)) / *per_step;
+    at = rows.into(at->from);
+    const std::size_t expansion = at == nullptr ? 1 : std::max<std::size_t>(at->expands.value_or(1), 1);
+    per_step = *per_step % expansion == 0 ? std::optional(*per_step / expansion) : std::nullopt;
+  }
+  return 1;
+}
+
+void add_keepings(const blueprint& plan, std::vector<stage_plan>& stages) {
+  for (const blueprint::keeping& each : plan.keepings) {
+    const std::size_t after = step_endpoints(plan, each.stage).front();
+    stages[each.stage].keeps =
+        stage_plan::keeping{each.save, each.restore, after, aligned_steps(plan, {each.stage, after})};
+  }
+}
+
 layout lay_out_on(const blueprint& plan, placement where) {
   layout placed{std::move(where)};
   if (!placed.problems.empty())
@@ -165,6 +190,7 @@ layout lay_out_on(const blueprint& plan, placement where) {
   }
   add_edges(plan, placed.stages);
   add_publications(plan, placed.stages);
+  add_keepings(plan, placed.stages);
   return placed;
 }
 

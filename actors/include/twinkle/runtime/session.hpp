@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "twinkle/base/time.hpp"
+#include "twinkle/flow/checkpoint.hpp"
 #include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/graph.hpp"
 #include "twinkle/flow/run_report.hpp"
@@ -26,6 +28,9 @@ struct run_options {
   std::uint64_t seed = 1;
   duration stop_patience = std::chrono::seconds(10);  ///< for bodies to end, once they are asked to
   route::collector collector = route::collect_in_order;
+  /// Steps; 0: never. The listener hears of each checkpoint of a graph that keeps; see checkpoint_folder.
+  std::size_t save_every = 0;
+  std::optional<checkpoint> resumed = std::nullopt;  ///< where the run goes on; steps are counted from there
   /// Unset: one of its own. The system does not wait for the run. Shut down under it, it ends the run with a fault.
   caf::actor_system* system = nullptr;
 };

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "twinkle/base/time.hpp"
+#include "twinkle/flow/checkpoint.hpp"
 #include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/graph.hpp"
 #include "twinkle/flow/run_report.hpp"
@@ -20,6 +22,11 @@ struct options {
   duration until = std::chrono::hours(24);  ///< of virtual time
   std::optional<time_point> interrupt = std::nullopt;  ///< when to ask the run to end, as Ctrl-C does
   route::collector collector = route::collect_in_order;
+  std::size_t save_every = 0;  ///< steps; 0: never
+  std::function<void(const checkpoint&)> on_saved = nullptr;
+  std::optional<checkpoint> resumed = std::nullopt;
+  /// Events after which the process is taken to be dead: nothing is saved any more.
+  std::optional<std::size_t> dies_after = std::nullopt;
 };
 
 struct grade {

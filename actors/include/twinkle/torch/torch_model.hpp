@@ -35,6 +35,11 @@ class torch_model {
   /// A copy of the parameters under Hugging Face's names, from data rank 0; the replicas return none.
   [[nodiscard]] weights state(context& ctx);
 
+  /// What a resumed run needs, from data rank 0: the parameters, both moments of the optimiser and its steps.
+  [[nodiscard]] weights save(context& ctx);
+  /// The same, to every rank. Throws `error` naming the tensor that is missing or does not fit.
+  void restore(context& ctx, const weights& saved);
+
  private:
   struct parts;
   std::unique_ptr<parts> parts_;

@@ -53,6 +53,9 @@ class jsonl_loader {
   [[nodiscard]] std::uint64_t emitted() const { return state_.emitted; }
   [[nodiscard]] const loader_state& state() const { return state_; }
 
+  /// Passes over the next rows: those that a run which is resumed has trained.
+  void skip(std::uint64_t rows) { resume_from(state_.emitted + rows); }
+
   /// Goes on behind the first `emitted` rows, back or forth. Within a batch its rest comes first. Throws `error` for
   /// more rows than there are in all epochs.
   void resume_from(std::uint64_t emitted);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,6 +14,12 @@ namespace twinkle {
 class admission {
  public:
   admission(std::size_t bound, std::size_t rows_per_step) : bound_(bound), rows_per_step_(rows_per_step) {}
+  /// Behind `step` steps, before the oldest version that the next one may be sampled with.
+  admission(std::size_t bound, std::size_t rows_per_step, std::size_t step)
+      : bound_(bound),
+        rows_per_step_(rows_per_step),
+        admitted_(step * rows_per_step),
+        version_(static_cast<std::int64_t>(step - std::min(step, bound)) - 1) {}
 
   /// Rows that may still start with the version that is loaded; 0 before version 0.
   [[nodiscard]] std::size_t room() const {

@@ -24,7 +24,7 @@ class caller;
 
 /// A graph as data: what check, plan, place, run and simulate read. Stages and endpoints are named by their ordinals.
 struct blueprint {
-  enum class role : std::uint8_t { source, work, state, load, called };
+  enum class role : std::uint8_t { source, work, state, load, called, save, restore };
 
   struct endpoint_spec {
     std::string name;  ///< given, or "file.cpp:12" of the declaring call
@@ -46,6 +46,8 @@ struct blueprint {
     bodies run = bodies::own_thread;
     std::size_t respawns = 0;  ///< how many workers that are gone are replaced
     std::function<std::shared_ptr<void>(context&)> make = nullptr;
+    /// Passes over rows of a source that were emitted before; null: it is run from its beginning.
+    std::function<void(void* worker, std::uint64_t rows)> skip = nullptr;
     emission emits = {};
     std::vector<endpoint_spec> endpoints = {};
   };
@@ -94,6 +96,13 @@ struct blueprint {
     std::vector<subscription> subscribers = {};
   };
 
+  /// What a stage keeps of itself for a run that goes on later; both are endpoints.
+  struct keeping {
+    std::size_t stage = 0;
+    std::size_t save = 0;
+    std::size_t restore = 0;
+  };
+
   struct stop {
     port of;
     std::size_t steps = 0;
@@ -109,6 +118,7 @@ struct blueprint {
   std::vector<stage> stages = {};
   std::vector<edge> edges = {};
   std::vector<publication> publications = {};
+  std::vector<keeping> keepings = {};
   std::optional<stop> stop_after = std::nullopt;
   std::vector<option> options = {};
   std::function<void(caller&)> driver = nullptr;  ///< calls endpoints; the run ends with it

@@ -18,7 +18,8 @@ struct verdict {
 
 /// All problems of a graph at once, before anything starts: names used twice, stages that nobody feeds, meshes that do
 /// not fit their groups, credits and buffers that are too small, batches that can be smaller than the data ranks
-/// without a policy, a staleness bound that cannot be held, nothing that ends the run. A publish cycle without a bound
+/// without a policy, a staleness bound that cannot be held, nothing that ends the run, a stage that keeps what no
+/// step is made of. A publish cycle without a bound
 /// is a remark: it runs, but is not promised to repeat.
 [[nodiscard]] verdict check(const blueprint& plan);
 

@@ -49,6 +49,8 @@ class inlet {
 
   void receive(batch rows);
   void end() { ended_ = true; }
+  /// Rows that came, and are worked on by nobody.
+  void pass_over(std::size_t rows) { received_ += rows; }
 
   /// Moves what may move; the rows whose credits go back. Throws `error` from the operators.
   [[nodiscard]] std::size_t advance();

@@ -98,6 +98,11 @@ template <class Member, class Worker>
 concept load_endpoint = detail::endpoint_of<Member, Worker, weights> &&
                         detail::one_of<detail::returned<Member, Worker, weights>, metrics, void>;
 
+/// `void(context&, weights)`: takes back what a state endpoint returned.
+template <class Member, class Worker>
+concept restore_endpoint = detail::endpoint_of<Member, Worker, weights> &&
+                           detail::one_of<detail::returned<Member, Worker, weights>, void>;
+
 /// `T(context&, Args…)`, T and Args wireable: what calls may name.
 template <class Member, class Worker>
 concept callable_endpoint = std::is_member_function_pointer_v<Member> && requires {

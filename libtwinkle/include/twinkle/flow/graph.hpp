@@ -34,7 +34,8 @@ class graph {
   explicit graph(std::string name, std::map<std::string, std::string> options = {});
 
   /// A stage of workers. Each is built from a copy of `args` on its body's thread; its constructor may take `context&`
-  /// first, and may block and use collectives.
+  /// first, and may block and use collectives. A source that has `void skip(std::uint64_t rows)` passes over rows of
+  /// earlier runs by itself, right behind its construction; any other is run again, and they are passed over.
   template <class Worker, class... Args>
   [[nodiscard]] stage<Worker> spawn(std::string name, const on& where, Args&&... args) {
     static_assert(std::constructible_from<Worker, context&, std::decay_t<Args>...> ||
@@ -46,6 +47,8 @@ class graph {
     made.make = [copied = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)](context& ctx) {
       return std::apply([&](const auto&... each) { return build<Worker>(ctx, std::decay_t<Args>(each)...); }, copied);
     };
+    if constexpr (requires(Worker& source, std::uint64_t rows) { source.skip(rows); })
+      made.skip = [](void* worker, std::uint64_t rows) { static_cast<Worker*>(worker)->skip(rows); };
     plan_->stages.push_back(std::move(made));
     return stage<Worker>{plan_, plan_->stages.size() - 1};
   }

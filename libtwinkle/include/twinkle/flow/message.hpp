@@ -14,6 +14,7 @@
 #include "twinkle/base/fault.hpp"
 #include "twinkle/base/result.hpp"
 #include "twinkle/base/time.hpp"
+#include "twinkle/flow/checkpoint.hpp"
 #include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/payload.hpp"
 #include "twinkle/flow/route.hpp"
@@ -96,6 +97,9 @@ struct graded {
 };
 struct newest {
   weights value;
+};
+struct saved {
+  std::shared_ptr<const checkpoint> value;
 };
 struct failed {
   std::size_t stage = 0;
@@ -231,7 +235,7 @@ struct interrupt {};
 }  // namespace msg
 
 using message =
-    std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest,
+    std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest, msg::saved,
                  msg::failed, msg::setback, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
                  msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
                  msg::tick, msg::interrupt>;

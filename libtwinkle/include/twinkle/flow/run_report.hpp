@@ -16,7 +16,7 @@ namespace twinkle {
 struct run_report {
   std::optional<fault> why = std::nullopt;  ///< the first cause, where it did not end well
   bool interrupted = false;                 ///< it was asked to end before its time
-  std::size_t steps = 0;
+  std::size_t steps = 0;     ///< those before it was resumed included
   std::size_t emitted = 0;   ///< rows, by sources
   std::size_t trained = 0;   ///< rows, by endpoints that end a stream
   std::size_t returned = 0;  ///< rows that were on their way when it ended
@@ -33,6 +33,8 @@ class run_listener {
  public:
   virtual ~run_listener() = default;
   virtual void on_step(const step_record&) {}
+  /// All that the run can go on from; what it throws ends the run with a fault.
+  virtual void on_saved(const checkpoint&) {}
   virtual void on_graded(const std::string& /*stage*/, std::int64_t /*version*/, const metrics&) {}
   /// A worker failed, and the run goes on: others take its rows, or they are `lost`.
   virtual void on_setback(const fault&, std::size_t /*lost*/) {}

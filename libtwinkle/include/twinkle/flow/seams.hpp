@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "twinkle/base/time.hpp"
 #include "twinkle/flow/dispatch.hpp"
@@ -53,13 +55,19 @@ class chooser_seam {
   [[nodiscard]] virtual std::size_t choose(std::size_t count) = 0;
 };
 
-/// Whole files, and lines added to them. Throws `error` naming the path and the cause.
+/// Whole files, lines added to them, and what is there. Throws `error` naming the path and the cause.
 class files_seam {
  public:
   virtual ~files_seam() = default;
   /// The old content stays until the new one is whole, also through a power cut.
   virtual void replace(const std::string& path, std::string_view content) = 0;
   virtual void append(const std::string& path, std::string_view content) = 0;
+  /// The whole content; nothing where there is no such file.
+  [[nodiscard]] virtual std::optional<std::string> read(const std::string& path) = 0;
+  /// Does nothing where there is no such file.
+  virtual void remove(const std::string& path) = 0;
+  /// The names of the files in a folder, sorted; none where there is no such folder.
+  [[nodiscard]] virtual std::vector<std::string> names(const std::string& folder) = 0;
 };
 
 /// Where a body waits inside a blocking call. A wake that comes first is not lost.

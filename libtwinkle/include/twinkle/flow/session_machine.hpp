@@ -23,6 +23,7 @@ class session_machine {
  public:
   struct limits {
     std::size_t steps = 0;                         ///< 0: until the sources end
+    std::size_t resumed = 0;                       ///< steps that are behind it
     bool driven = false;                           ///< until the driver returns
     duration stop_patience = std::chrono::seconds(10);
   };
@@ -46,6 +47,7 @@ class session_machine {
   void on(const msg::graded&);
   void on(const msg::newest&);
   void on(const msg::setback&);
+  void on(const msg::saved&);
   void on(const msg::failed&);
   void on(const msg::ended&);
   void on(const msg::finished&);

@@ -56,6 +56,10 @@ class stage_machine {
     std::size_t publication = 0;
     std::int64_t version = 0;
   };
+  struct save_call {
+    std::size_t step = 0;
+    trained_rows trained = {};
+  };
   struct client_call {
     std::uint64_t id = 0;
     address client;
@@ -66,8 +70,8 @@ class stage_machine {
     std::size_t worker = 0;
     bool builds = false;
   };
-  using purpose = std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, client_call,
-                               revival_call>;
+  using purpose = std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, save_call,
+                               client_call, revival_call>;
 
   struct under_way {
     route::call_id call = 0;
@@ -91,6 +95,7 @@ class stage_machine {
     std::int64_t asked = -1;       // of the last state call
     std::vector<std::int64_t> sent;  // by subscriber
     std::optional<weights> newest = std::nullopt;
+    std::map<std::uint64_t, weights> past = {};  // what would be published again, if the run was resumed
   };
 
   // events
@@ -129,6 +134,20 @@ class stage_machine {
   bool flush_publications();
   void pass_tombstones(const batch& rows, std::size_t input);
   void close(std::optional<duration> patience);
+
+  // going on later, and from earlier
+  void resume();
+  void publish_again(series& of);
+  void remember(series& of);
+  void start_save(std::size_t endpoint);
+  bool save_last();
+  void ask_to_save();
+  void finish_save(save_call&& save, const weights& state);
+  void note_trained(const batch& rows, const data_call& call, std::size_t endpoint);
+  void emit_source(std::size_t endpoint, const batch& rows);
+  void end_source(std::size_t endpoint);
+  void take_in(std::size_t input, const batch& rows);
+  [[nodiscard]] batch outstanding(const batch& rows) const;
 
   // calls
   [[nodiscard]] static route::call call_of(const blueprint::endpoint_spec& spec, payload input);
@@ -186,6 +205,9 @@ class stage_machine {
   std::uint64_t called_rows_ = 0;    // that clients gave without identities
   std::size_t steps_started_ = 0;
   std::size_t steps_ended_ = 0;
+  trained_rows trained_;             // where the stage keeps
+  std::size_t saved_ = 0;            // the last step that was asked for
+  batch held_back_;                  // what is left of source batches of which rows were trained before
   bool exhausted_ = false;           // the source
   bool end_sent_ = false;
   std::int64_t await_version_ = -1;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "twinkle/flow/blueprint.hpp"
+#include "twinkle/flow/checkpoint.hpp"
 #include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/worker_place.hpp"
 
@@ -45,6 +46,13 @@ struct stage_plan {
     std::size_t stage = 0;
     std::size_t every = 1;
     bool bounded = false;  ///< its loads are placed by count
+    std::size_t bound = 0;  ///< versions, where there is one
+
+    /// Whether one that goes on behind `step` steps has to see the version: all that the next rows are sampled with,
+    /// or the one that it had last.
+    [[nodiscard]] bool needs(std::size_t version, std::size_t step) const {
+      return bounded ? version <= step && version + bound >= step : version == step - step % every;
+    }
   };
   struct publication {
     std::size_t ordinal = 0;
@@ -57,6 +65,13 @@ struct stage_plan {
     std::size_t endpoint = 0;
     std::optional<std::size_t> bound = std::nullopt;  ///< versions
     std::size_t rows_per_step = 0;                    ///< where there is a bound
+  };
+  struct keeping {
+    std::size_t save = 0;     ///< endpoint
+    std::size_t restore = 0;  ///< endpoint
+    std::size_t after = 0;    ///< endpoint, whose calls are the steps
+    std::size_t aligned = 1;  ///< each so many steps end with a batch of the source
+    std::size_t every = 0;    ///< steps; 0: nothing is saved
   };
   struct step_limit {
     std::size_t endpoint = 0;
@@ -77,7 +92,9 @@ struct stage_plan {
   std::vector<out> outputs = {};
   std::vector<publication> publications = {};
   std::vector<load> loads = {};
+  std::optional<keeping> keeps = std::nullopt;
   std::optional<step_limit> steps = std::nullopt;
+  std::shared_ptr<const checkpoint> resumed = nullptr;  ///< where the run goes on; null: it begins
 
   /// It only looks at weights: nothing flows through it, so that it ends last.
   [[nodiscard]] bool observes() const { return inputs.empty() && !source && !loads.empty(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "twinkle/flow/blueprint.hpp"
 
@@ -14,5 +15,8 @@ namespace twinkle {
 
 /// The stage's mesh, or dp over its workers' devices where it has none.
 [[nodiscard]] device_mesh mesh_of(const blueprint::stage& stage);
+
+/// The endpoints of a stage whose results are steps: that of stop_after, and those that make versions.
+[[nodiscard]] std::vector<std::size_t> step_endpoints(const blueprint& plan, std::size_t stage);
 
 }  // namespace twinkle

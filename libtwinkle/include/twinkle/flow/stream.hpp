@@ -64,6 +64,11 @@ struct load_options {
   duration deadline = std::chrono::minutes(10);
 };
 
+struct keep_options {
+  std::string name = {};  ///< of what saves; what restores is "name, restored"
+  duration deadline = std::chrono::minutes(10);
+};
+
 struct regroup_options {
   std::optional<std::size_t> buffer = std::nullopt;  ///< rows; unset: as large as it must be
 };
@@ -236,6 +241,28 @@ class stage {
       return callable<typename detail::signature<Member>::call>{
           {ordinal_, detail::declare(*plan_, ordinal_, std::move(spec), where)}};
     }
+  }
+
+  /// What a run that is resumed needs of this stage, whose results are the steps: `save` is called right behind the
+  /// call that makes a step, and what it returned is given to `restore` of each worker, right behind its construction.
+  template <class Save, class Restore>
+  void keeps(Save save, Restore restore, const keep_options& options = {},
+             const std::source_location& where = std::source_location::current()) const {
+    static_assert(state_endpoint<Save, Worker>,
+                  "twinkle: what saves a stage must be weights(context&) of the worker (concept "
+                  "twinkle::state_endpoint)");
+    static_assert(restore_endpoint<Restore, Worker>,
+                  "twinkle: what restores a stage must be void(context&, weights) of the worker (concept "
+                  "twinkle::restore_endpoint)");
+    blueprint::endpoint_spec saves{options.name, blueprint::role::save};
+    saves.deadline = options.deadline;
+    blueprint::endpoint_spec restores{options.name.empty() ? "" : options.name + ", restored", blueprint::role::restore};
+    if constexpr (state_endpoint<Save, Worker> && restore_endpoint<Restore, Worker>) {
+      saves.target = detail::erase<Worker>(save);
+      restores.target = detail::erase<Worker, weights>(restore);
+    }
+    const std::size_t saved = detail::declare(*plan_, ordinal_, std::move(saves), where);
+    plan_->keepings.push_back({ordinal_, saved, detail::declare(*plan_, ordinal_, std::move(restores), where)});
   }
 
   struct publish_options {
