@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include "twinkle/flow/graph.hpp"
@@ -66,6 +67,7 @@ tk::graph pipeline(const std::string& data, const shape& of = {}) {
   model.publishes(&tk::torch_model::state, {.after = &tk::torch_model::train})
       .to(sampler, &tk::torch_sampler::load)
       .to(evaluator, &tk::torch_evaluator::grade, {.every = 2});
+  model.keeps(&tk::torch_model::save, &tk::torch_model::restore);
   return g;
 }
 
@@ -109,6 +111,52 @@ TEST_CASE("at staleness 0 the trainer finds the log-probs of the sampler") {
   const auto seen = tk::sim::simulate(pipeline(data.path));
   for (const tk::step_record& step : seen.steps)
     CHECK(step.values.find("log_prob_difference").value() < 1e-4);
+}
+
+TEST_CASE("a run that goes on from a step has the numbers of one that did not stop, the optimiser's included") {
+  const prompts_file data;
+  for (const std::size_t staleness : {0, 1}) {
+    std::vector<tk::checkpoint> saved;
+    tk::sim::options how{.save_every = 1};
+    how.on_saved = [&](const tk::checkpoint& made) { saved.push_back(made); };
+    const auto whole = tk::sim::simulate(pipeline(data.path, {.staleness = staleness}), how);
+    REQUIRE(saved.size() == 4);
+    for (std::size_t step = 1; step < 4; ++step) {
+      const auto rest = tk::sim::simulate(pipeline(data.path, {.staleness = staleness}), {.resumed = saved[step - 1]});
+      REQUIRE(rest.ended);
+      const std::vector<tk::step_record> behind(whole.steps.begin() + static_cast<std::ptrdiff_t>(step),
+                                                whole.steps.end());
+      CHECK(numbers(rest.steps) == numbers(behind));
+    }
+  }
+}
+
+TEST_CASE("a model is not restored from tensors that are missing or of another size") {
+  const prompts_file data;
+  std::optional<tk::checkpoint> last;
+  tk::sim::options how{.save_every = 2};
+  how.on_saved = [&](const tk::checkpoint& made) { last = made; };
+  static_cast<void>(tk::sim::simulate(pipeline(data.path), how));
+  const auto refused = [&](const std::string& name, bool shorter) {
+    tk::checkpoint wrong = *last;
+    std::vector<tk::named_tensor> tensors;
+    for (tk::named_tensor each : last->state.tensors()) {
+      if (each.name == name && !shorter)
+        continue;
+      if (each.name == name)
+        each.value = {each.value.type, {1}, each.value.values.part(0, 4)};
+      tensors.push_back(each);
+    }
+    wrong.state = tk::weights{tensors};
+    const auto seen = tk::sim::simulate(pipeline(data.path), {.resumed = wrong});
+    REQUIRE(seen.report.why);
+    CHECK(seen.report.why->endpoint == "constructor");
+    return seen.report.why->cause;
+  };
+  CHECK(refused("optimiser.steps", false) ==
+        "restoring it as it was at step 4: there is no saved tensor 'optimiser.steps'");
+  CHECK(refused("optimiser.first_moments", true).find("those to restore are of 1 and ") != std::string::npos);
+  CHECK(refused("lm_head.weight", false).find("lm_head.weight") != std::string::npos);
 }
 
 TEST_CASE("one model rank trains as two do, up to rounding") {

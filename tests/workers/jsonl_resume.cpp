@@ -180,3 +180,12 @@ TEST_CASE("a graph hears from a state file how many rows are behind") {
   kept.write("");
   CHECK_THROWS_AS(jsonl_loader::emits(file.path(), {.state = kept.path()}), twinkle::error);
 }
+
+TEST_CASE("case K-L1: a loader that passes over what was trained emits what followed it, epochs and sequences included") {
+  const written_file file(lines(10));
+  jsonl_loader behind(file.path(), {.rows = 4, .epochs = 3, .first = 4});
+  behind.skip(10);
+  CHECK(read(behind, 1) == std::vector<numbers>{{4, 5, 6, 7}});
+  CHECK(behind.emitted() == 18);
+  CHECK_THROWS_AS(behind.skip(13), twinkle::error);
+}
