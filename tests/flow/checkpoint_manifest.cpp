@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "for_all.hpp"
+#include "twinkle/base/digest.hpp"
 #include "twinkle/base/error.hpp"
 
 using twinkle::checkpoint_manifest;
@@ -55,6 +56,31 @@ TEST_CASE("a manifest that is empty, foreign, cut short or of a newer version is
   std::string changed = text;
   changed.replace(changed.find("\"step\": 10"), 10, "\"step\": 11");
   CHECK(complaint(changed) == "was changed: its last line is not the digest of those before it" + todo);
+}
+
+TEST_CASE("a manifest that contradicts itself is refused, though its digest is right") {
+  const std::string todo = "; resume from another folder, or begin the run anew";
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = example().to_text();
+    text = text.substr(0, text.rfind("\"digest\": "));
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    return complaint(text + "\"digest\": \"" + twinkle::hexadecimal(twinkle::digest{}.add(text).value()) + "\"}\n");
+  };
+  CHECK(with("[0,40]", "[0,40],[39,41]") ==
+        "has the rows [39,41), which are empty or not behind those before them" + todo);
+  CHECK(with("[0,40]", "[5,5]") == "has the rows [5,5), which are empty or not behind those before them" + todo);
+  CHECK(with("{\"source\":0", "{\"source\":0,\"rows\":[[0,9]]},{\"source\":0") ==
+        "has the rows of source 0 twice" + todo);
+  CHECK(with("\"source\":0", "\"source\":4294967296") ==
+        "has 4294967296 in 'source', which is too large" + todo);
+  CHECK(with("[1,2],[0,3]", "[2,2],[0,3]") == "has child 2 of 2 in 'in_part'" + todo);
+  CHECK(with("[1,2],[0,3]", "[1,2],[0,3],[0,1],[0,1]") ==
+        "has a row in 'in_part' that is no child of another" + todo);
+  CHECK(with("\"nine\"", "\"../nine\"") == "names the file '../nine', which is not one beside it" + todo);
+  CHECK(with("\"step\": 10", "\"step\": -1") == "has a 'step' that is no whole number" + todo);
+  CHECK(with("\"stages\":[\"loader\"", "\"stages\":[7") == "has a stage without a name" + todo);
 }
 
 TEST_CASE("a manifest with any byte changed is refused or the same") {

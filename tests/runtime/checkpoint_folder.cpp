@@ -38,7 +38,7 @@ void check_same(const tk::checkpoint& found, std::size_t step) {
   CHECK(found.trained == checkpoint_of(step).trained);
 }
 
-std::string complaint(const tk::checkpoint_folder& of) {
+std::string complaint(tk::checkpoint_folder& of) {
   try {
     static_cast<void>(of.read());
   } catch (const tk::error& bad) {
@@ -141,7 +141,7 @@ TEST_CASE("a checkpoint of another graph or seed is refused with both values") {
   here.folder.write(checkpoint_of(10));
   tk::graph other{"other"};
   toy::build(other, {.keeps = true});
-  const tk::checkpoint_folder folder{"out/checkpoint", other, 2, &here.files};
+  tk::checkpoint_folder folder{"out/checkpoint", other, 2, &here.files};
   CHECK(complaint(folder) ==
         "checkpoint 'out/checkpoint' is of another run: the graph is 'toy' there and 'other' here, --seed is 1 there and "
         "2 here; give the same graph, seed and options, or begin a run in another folder");

@@ -108,7 +108,7 @@ weights checkpoint_folder::read_file(const checkpoint_manifest::file& of) const 
   }
 }
 
-checkpoint checkpoint_folder::read() const {
+checkpoint checkpoint_folder::read() {
   const std::string path = folder_ + "/" + manifest_name;
   const auto text = files_->read(path);
   if (!text)

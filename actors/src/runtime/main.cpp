@@ -77,7 +77,7 @@ int draw(const graph& pipeline) {
   return 0;
 }
 
-checkpoint resume(const graph& pipeline, const checkpoint_folder& kept) {
+checkpoint resume(const graph& pipeline, checkpoint_folder& kept) {
   if (pipeline.plan().keepings.empty())
     throw error("the graph keeps nothing, so that there is nothing to resume; call .keeps of the stage that trains");
   checkpoint before = kept.read();

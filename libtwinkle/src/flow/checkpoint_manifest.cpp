@@ -107,7 +107,11 @@ identity read_identity(const json::value& of) {
     const json::array& which = reader::items_in(numbers[at], "in_part");
     if (which.size() != 2)
       refuse("has a child in 'in_part' that is not two numbers");
-    row = child_of(row, reader::small_number_in(which[0], "in_part"), reader::small_number_in(which[1], "in_part"));
+    const auto index = reader::small_number_in(which[0], "in_part");
+    const auto count = reader::small_number_in(which[1], "in_part");
+    if (index >= count)
+      refuse("has child " + std::to_string(index) + " of " + std::to_string(count) + " in 'in_part'");
+    row = child_of(row, index, count);
   }
   return row;
 }
@@ -118,6 +122,8 @@ trained_rows read_trained(const json::value& of) {
   for (const json::value& each : from.items("whole")) {
     const reader of_source(each);
     const auto source = reader::small_number_in(of_source.at("source"), "source");
+    if (found.whole().contains(source))
+      refuse("has the rows of source " + std::to_string(source) + " twice");
     std::uint64_t behind = 0;
     for (const json::value& run : of_source.items("rows")) {
       const json::array& ends = reader::items_in(run, "rows");

@@ -25,7 +25,7 @@ class checkpoint_folder {
 
   /// Throws `error` where there is none, where it is of another graph, seed or options, naming both values, and where a
   /// file is missing, cut short or changed.
-  [[nodiscard]] checkpoint read() const;
+  [[nodiscard]] checkpoint read();
 
   /// Takes away what an earlier run left.
   void clear();
@@ -42,7 +42,7 @@ class checkpoint_folder {
   std::string folder_;
   run_description run_;
   std::shared_ptr<files_seam> files_;
-  mutable std::optional<std::size_t> step_;
+  std::optional<std::size_t> step_;
 };
 
 }  // namespace twinkle
