@@ -17,7 +17,7 @@ const fault planted{"test/model[dp=1]", "train", std::nullopt, "planted"};
 
 // A source (0), a model (1) and a judge (2) that only looks at the model's weights.
 struct driven final : twinkle::run_listener {
-  explicit driven(std::size_t steps = 0) : machine("test", stages(), {.steps = steps}, *this) {}
+  explicit driven(std::size_t steps = 0) : machine("test", stages(), {.steps = steps, .quiet = twinkle::duration{0}}, *this) {}
 
   static std::vector<twinkle::session_stage> stages() {
     return {{"source"}, {"model"}, {"judge", false, std::size_t{1}}};

@@ -22,6 +22,8 @@ session_machine make_session(const blueprint& plan, const place::layout& placed,
   bounds.resumed = options.resumed ? options.resumed->step : 0;
   bounds.driven = plan.driver != nullptr;
   bounds.stop_patience = options.stop_patience;
+  bounds.quiet = options.quiet;
+  bounds.standing = options.standing;
   return {plan.name, std::move(stages), bounds, listener};
 }
 

@@ -15,6 +15,8 @@ namespace twinkle::runtime {
 struct assembly_options {
   std::uint64_t seed = 0;
   duration stop_patience = std::chrono::seconds(10);
+  duration quiet = std::chrono::seconds(30);             ///< without progress, until it says who waits for whom
+  duration standing{0};                                  ///< how often it says how the stages stand; 0: never
   route::collector collector = route::collect_in_order;
   std::size_t save_every = 0;                            ///< steps; 0: never
   std::shared_ptr<const checkpoint> resumed = nullptr;   ///< where the run goes on

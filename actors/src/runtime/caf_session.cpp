@@ -69,7 +69,7 @@ session::session(const graph& pipeline, const run_options& options, run_listener
     : running_(std::make_unique<running>(
           pipeline,
           runtime::assembly_options{
-              options.seed, options.stop_patience, options.collector, options.save_every,
+              options.seed, options.stop_patience, options.quiet, options.standing, options.collector, options.save_every,
               options.resumed ? std::make_shared<const checkpoint>(*options.resumed) : nullptr},
           options.system, listener)) {}
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twinkle/runtime/main.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
@@ -94,6 +96,8 @@ int run(const graph& pipeline, const flags& given) {
   static_cast<void>(runtime::prepare(pipeline.plan()));  // a graph that cannot run leaves older results as they are
   run_options how{.seed = pipeline.seed()};
   how.stop_patience = duration(static_cast<duration::rep>(given.stop_patience_s * 1e9));
+  if (::isatty(STDOUT_FILENO) != 0)
+    how.standing = std::chrono::milliseconds(250);
   checkpoint_folder kept{given.out + "/checkpoint", pipeline, how.seed, &files};
   if (!given.resume.empty())
     how.resumed = resume(pipeline, kept);
@@ -111,11 +115,10 @@ int run(const graph& pipeline, const flags& given) {
   const run_report& report = started.wait();
   signals.unwatch();
   log.conclude(report);
+  const int code = report.why ? 1 : report.interrupted ? 130 : 0;
   if (!report.abandoned.empty())
-    std::_Exit(1);  // a body that ignores everything would keep the process
-  if (report.why)
-    return 1;
-  return report.interrupted ? 130 : 0;
+    std::_Exit(code);  // a body that ignores everything would keep the process
+  return code;
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_log.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "twinkle/base/digest.hpp"
 #include "twinkle/base/error.hpp"
@@ -85,27 +87,56 @@ void run_log::on_saved(const checkpoint& made) {
 void run_log::on_step(const step_record& step) {
   if (!folder_.empty())
     files_.append(folder_ + "/metrics.jsonl", to_json(step, stages_) + "\n");
-  out_ << "step " << step.step << in_words(step.values) << "  version " << step.version << "  staleness "
+  steps_ = step.step;
+  line() << "step " << step.step << in_words(step.values) << "  version " << step.version << "  staleness "
        << step.staleness_max << "  rows " << step.rows << "  " << shorter(seconds(step.times.whole), "%.3f") << " s ("
        << shorter(seconds(step.times.idle) * 1e3, "%.1f") << " ms no body)" << std::endl;
 }
 
 void run_log::on_graded(const std::string& stage, std::int64_t version, const metrics& values) {
-  out_ << stage << in_words(values) << "  version " << version << std::endl;
+  line() << stage << in_words(values) << "  version " << version << std::endl;
   const auto [entry, fresh] = grades_.try_emplace(stage, first_and_last{version, version, values, values});
   entry->second.last = version;
   entry->second.after = values;
 }
 
-void run_log::on_setback(const fault& why, std::size_t lost) {
-  out_ << "setback " << to_string(why) << (lost > 0 ? " (" + std::to_string(lost) + " rows lost)" : "") << std::endl;
+// A line that stays, in the place of the one that shows how it stands.
+std::ostream& run_log::line() {
+  if (on_line_ > 0)
+    out_ << "\r" << std::string(std::exchange(on_line_, 0), ' ') << "\r";
+  return out_;
 }
 
-void run_log::on_fault(const fault& why) { out_ << "fault   " << to_string(why) << std::endl; }
+void run_log::on_standing(const std::vector<stage_standing>& stages) {
+  std::string text = "step " + std::to_string(steps_ + 1);
+  for (std::size_t at = 0; at < stages.size() && at < stages_.size(); ++at) {
+    const stage_standing& each = stages[at];
+    if (each.rows > 0 || each.held > 0)
+      text += "  " + stages_[at] + " " + std::to_string(each.done) + "/" + std::to_string(each.rows) +
+              (each.held > 0 ? "+" + std::to_string(each.held) : "");
+  }
+  text.resize(std::min<std::size_t>(text.size(), 100));
+  const std::size_t before = std::exchange(on_line_, text.size());
+  out_ << "\r" << text << std::string(before - std::min(before, text.size()), ' ') << std::flush;
+}
 
-void run_log::on_interrupt(const std::string& what) { out_ << "interrupted: " << what << std::endl; }
+void run_log::on_quiet(duration since, const std::vector<std::string>& waits) {
+  line() << "quiet   nothing has moved for " << to_string(since) << "\n";
+  for (const std::string& each : waits)
+    out_ << "        " << each << "\n";
+  out_.flush();
+}
+
+void run_log::on_setback(const fault& why, std::size_t lost) {
+  line() << "setback " << to_string(why) << (lost > 0 ? " (" + std::to_string(lost) + " rows lost)" : "") << std::endl;
+}
+
+void run_log::on_fault(const fault& why) { line() << "fault   " << to_string(why) << std::endl; }
+
+void run_log::on_interrupt(const std::string& what) { line() << "interrupted: " << what << std::endl; }
 
 void run_log::conclude(const run_report& report) {
+  line();
   for (const auto& [stage, seen] : grades_)
     for (const metric& each : seen.after.items())
       if (const auto before = seen.before.find(each.name))
@@ -113,6 +144,8 @@ void run_log::conclude(const run_report& report) {
              << "), after " << shorter(each.value) << " (version " << seen.last << ")\n";
   out_ << "rows    emitted " << report.emitted << ", trained " << report.trained << ", returned " << report.returned
        << "\n";
+  if (report.setbacks > 0)
+    out_ << "setbacks  " << report.setbacks << ", " << report.lost << " rows lost\n";
   for (const std::string& each : report.abandoned)
     out_ << "abandoned  " << each << ", which did not end\n";
   if (!folder_.empty()) {

@@ -29,6 +29,8 @@ class run_log final : public run_listener {
   void on_step(const step_record& step) override;
   void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override;
   void on_setback(const fault& why, std::size_t lost) override;
+  void on_standing(const std::vector<stage_standing>& stages) override;
+  void on_quiet(duration since, const std::vector<std::string>& waits) override;
   void on_saved(const checkpoint& made) override;
   void on_fault(const fault& why) override;
   void on_interrupt(const std::string& what) override;
@@ -46,8 +48,12 @@ class run_log final : public run_listener {
 
   std::vector<std::string> stages_;
   std::string folder_;
+  std::ostream& line();
+
   files_seam& files_;
   std::ostream& out_;
+  std::size_t steps_ = 0;
+  std::size_t on_line_ = 0;  // characters of the line that is overwritten
   checkpoint_folder* kept_ = nullptr;
   std::map<std::string, first_and_last> grades_;
 };

@@ -26,6 +26,7 @@ class checker {
     for (std::size_t at = 0; at < plan_.stages.size(); ++at) {
       check_fed(at);
       check_costs(at);
+      check_failing(at);
     }
     for (const blueprint::edge& edge : plan_.edges) {
       check_capacity(edge);
@@ -174,6 +175,27 @@ class checker {
         check_routed("the dispatch of " + plan_.name_of({stage, at}), endpoint.how.how->costs.unrouted);
       if (endpoint.micro_batches)
         check_routed("the micro-batches of " + plan_.name_of({stage, at}), endpoint.micro_batches->costs.unrouted);
+    }
+  }
+
+  // What another worker may take over, and for how long anybody is waited for.
+  void check_failing(std::size_t stage) {
+    for (std::size_t at = 0; at < plan_.stages[stage].endpoints.size(); ++at) {
+      const blueprint::endpoint_spec& endpoint = plan_.stages[stage].endpoints[at];
+      const std::string where = plan_.name_of({stage, at});
+      if (endpoint.deadline <= duration{0})
+        problem(where + " has a deadline of " + to_string(endpoint.deadline) + "; give it time, or twinkle::no_deadline");
+      if (endpoint.deadline == no_deadline)
+        found_.remarks.push_back(where + " has no deadline: a body that hangs there is waited for without end");
+      if (endpoint.failed == failing::drops_rows && !endpoint.target.returns_batch)
+        problem(where + " returns no rows, so that none can be lost by name; .failed = failing::drops_rows is for what "
+                        "returns batches");
+      if (endpoint.retries == 0)
+        continue;
+      if (endpoint.micro_batches)
+        problem(where + " has .retries and .micro_batches; what is left of a part has other micro-batches than were planned");
+      if (endpoint.how.kind == dispatch::all)
+        problem(where + " has .retries, but every worker has all rows by its dispatch, so that nobody can take another's");
     }
   }
 

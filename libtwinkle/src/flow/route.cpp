@@ -214,6 +214,15 @@ std::optional<time_point> machine::next_deadline() const {
   return next;
 }
 
+std::size_t machine::rows_answered(call_id id) const {
+  std::size_t rows = 0;
+  for (const flight& call : calls_)
+    for (std::size_t at = 0; call.id == id && at < call.parts.size(); ++at)
+      if (call.answered[at] && !call.parts[at].replica && rows_in(call.parts[at].given) != nullptr)
+        rows += rows_in(call.parts[at].given)->rows();
+  return rows;
+}
+
 std::vector<std::size_t> machine::silent(call_id id) const {
   std::vector<std::size_t> workers;
   for (const flight& call : calls_)

@@ -18,7 +18,8 @@ session_machine::session_machine(std::string name, std::vector<session_stage> st
       built_(stages_.size(), false),
       ended_(stages_.size(), false),
       finished_(stages_.size()),
-      driver_gone_(!bounds_.driven) {
+      driver_gone_(!bounds_.driven),
+      standings_(stages_.size()) {
   report_.steps = bounds_.resumed;
 }
 
@@ -35,7 +36,10 @@ void session_machine::to_all(const message& content) {
       out_.push_back({address::router(stage), content});
 }
 
-void session_machine::on(const msg::build&) { to_all(msg::build{}); }
+void session_machine::on(const msg::build&) {
+  to_all(msg::build{});
+  watch();
+}
 
 void session_machine::on(const msg::built& by) {
   built_[by.stage] = true;
@@ -164,6 +168,11 @@ void session_machine::abort(fault why) {
 }
 
 void session_machine::on(const msg::tick&) {
+  watch();
+  end_in_time();
+}
+
+void session_machine::end_in_time() {
   if (!deadline_ || now_ < *deadline_)
     return;
   deadline_ = std::nullopt;

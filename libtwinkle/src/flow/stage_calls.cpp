@@ -50,6 +50,8 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
 void stage_machine::start_clock() {
   const auto running = std::find_if(under_way_.begin(), under_way_.end(),
                                     [&](const under_way& call) { return calls_.in_flight(call.call); });
+  if (running != under_way_.end() && running->patience == no_deadline)
+    running->patience = std::nullopt;
   if (running != under_way_.end() && running->patience)
     calls_.expect_by(running->call, now_ + *std::exchange(running->patience, std::nullopt));
 }

@@ -144,6 +144,7 @@ void stage_machine::on(const msg::emitted& some) {
 }
 
 void stage_machine::on(msg::reply&& answer) {
+  ++answers_;
   pass_on(answer);
   if (auto outcome = calls_.reply(answer.worker, answer.call, std::move(answer.value)))
     settle(std::move(*outcome));

@@ -27,6 +27,8 @@ caf::actor router(const session& of, std::string_view stage);
 struct run_options {
   std::uint64_t seed = 1;
   duration stop_patience = std::chrono::seconds(10);  ///< for bodies to end, once they are asked to
+  duration quiet = std::chrono::seconds(30);          ///< without progress, until it says who waits for whom; 0: never
+  duration standing{0};                               ///< how often it says how the stages stand; 0: never
   route::collector collector = route::collect_in_order;
   /// Steps; 0: never. The listener hears of each checkpoint of a graph that keeps; see checkpoint_folder.
   std::size_t save_every = 0;

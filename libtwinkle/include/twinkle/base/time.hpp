@@ -12,6 +12,9 @@ using duration = std::chrono::nanoseconds;
 /// Time since a run began, real or virtual.
 using time_point = std::chrono::nanoseconds;
 
+/// For whoever wants to wait without end; check() remarks on it.
+inline constexpr duration no_deadline = duration::max();
+
 /// "4.213s", "12ms", "350us", "20ns": the unit that reads best.
 [[nodiscard]] std::string to_string(duration time);
 

@@ -18,6 +18,7 @@
 #include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/payload.hpp"
 #include "twinkle/flow/route.hpp"
+#include "twinkle/flow/standing.hpp"
 #include "twinkle/observe/busy_meter.hpp"
 
 namespace twinkle {
@@ -78,6 +79,7 @@ struct begin {};
 struct stop {
   std::int64_t await_version = -1;  ///< that a subscriber is still to see
 };
+struct asked {};  ///< how it stands
 struct abort {
   fault why;
   duration patience{};  ///< for bodies to end
@@ -104,6 +106,10 @@ struct saved {
 struct failed {
   std::size_t stage = 0;
   fault why;
+};
+struct standing {
+  std::size_t stage = 0;
+  stage_standing value;
 };
 struct setback {
   std::size_t stage = 0;
@@ -236,7 +242,7 @@ struct interrupt {};
 
 using message =
     std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest, msg::saved,
-                 msg::failed, msg::setback, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
+                 msg::failed, msg::setback, msg::asked, msg::standing, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
                  msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
                  msg::tick, msg::interrupt>;
 

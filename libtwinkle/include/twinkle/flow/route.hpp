@@ -121,6 +121,9 @@ class machine {
   /// Forgets all calls in flight, which get no outcome.
   void forget();
 
+  /// Rows of a call in flight whose workers have answered, replicas not counted.
+  [[nodiscard]] std::size_t rows_answered(call_id call) const;
+
   /// Workers that have not answered `call`; empty if it is not in flight.
   [[nodiscard]] std::vector<std::size_t> silent(call_id call) const;
 

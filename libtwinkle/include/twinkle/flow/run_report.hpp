@@ -36,6 +36,10 @@ class run_listener {
   /// All that the run can go on from; what it throws ends the run with a fault.
   virtual void on_saved(const checkpoint&) {}
   virtual void on_graded(const std::string& /*stage*/, std::int64_t /*version*/, const metrics&) {}
+  /// How all stages stand, in the order of the graph: each so often, where the run is asked to say.
+  virtual void on_standing(const std::vector<stage_standing>&) {}
+  /// Nothing has moved for so long; a line for each stage that waits.
+  virtual void on_quiet(duration /*since*/, const std::vector<std::string>& /*who waits for whom*/) {}
   /// A worker failed, and the run goes on: others take its rows, or they are `lost`.
   virtual void on_setback(const fault&, std::size_t /*lost*/) {}
   /// The run ends badly, or early: said once, at once.

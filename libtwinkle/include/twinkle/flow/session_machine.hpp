@@ -26,6 +26,8 @@ class session_machine {
     std::size_t resumed = 0;                       ///< steps that are behind it
     bool driven = false;                           ///< until the driver returns
     duration stop_patience = std::chrono::seconds(10);
+    duration quiet = std::chrono::seconds(30);     ///< without any progress, after which it says who waits for whom
+    duration standing = duration{0};               ///< how often it says how the stages stand; 0: never
   };
 
   session_machine(std::string name, std::vector<session_stage> stages, limits bounds, run_listener& listener);
@@ -34,7 +36,7 @@ class session_machine {
   [[nodiscard]] outbox receive(const message& content, time_point now);
 
   /// When it wants a tick.
-  [[nodiscard]] std::optional<time_point> next_deadline() const { return deadline_; }
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] bool done() const { return done_; }
   [[nodiscard]] const run_report& report() const { return report_; }
 
@@ -48,6 +50,7 @@ class session_machine {
   void on(const msg::newest&);
   void on(const msg::setback&);
   void on(const msg::saved&);
+  void on(const msg::standing&);
   void on(const msg::failed&);
   void on(const msg::ended&);
   void on(const msg::finished&);
@@ -64,6 +67,8 @@ class session_machine {
   void conclude_if_over();
   void conclude();
   void to_all(const message& content);
+  void watch();
+  void end_in_time();
 
   std::string name_;
   std::vector<session_stage> stages_;
@@ -77,6 +82,11 @@ class session_machine {
   bool driver_gone_ = true;
   bool done_ = false;
   std::optional<time_point> deadline_;
+  std::optional<time_point> ask_at_;
+  std::vector<std::optional<stage_standing>> standings_;  // since it asked
+  std::uint64_t answers_ = 0;
+  time_point moved_at_{};
+  duration quiet_{};                                      // until it is said again
   run_report report_;
   time_point now_{};
   outbox out_;

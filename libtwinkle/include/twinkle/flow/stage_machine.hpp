@@ -115,6 +115,7 @@ class stage_machine {
   void on(msg::claimed&& outcome) { clients_.arrived(std::move(outcome)); }
   void on(const msg::forget& what) { clients_.forget(what); }
   void on(const msg::call_off& what);
+  void on(const msg::asked&);
   void on(const msg::lost& what);
   void on(const msg::back& what);
   template <class Other>
@@ -156,6 +157,7 @@ class stage_machine {
   void start_clock();
   void settle(route::outcome outcome);
   void finish(under_way& call, collected value);
+  [[nodiscard]] std::string waits_for() const;
   void recover();
   void lose(std::size_t worker, const std::string& cause, bool returns);
   void replace(std::size_t worker);
@@ -214,6 +216,7 @@ class stage_machine {
   std::vector<std::string> unfinished_;  // bodies that were running when the run was given up, by worker
   std::vector<std::string> left_alone_;  // bodies that did not end, and were replaced
   std::size_t respawns_ = 0;
+  std::uint64_t answers_ = 0;
   row_account account_;
   time_point now_{};
   outbox out_;
