@@ -18,7 +18,7 @@ namespace json = boost::json;
 
 constexpr std::string_view format = "twinkle checkpoint";
 constexpr std::uint64_t newest = 1;
-constexpr std::string_view seal_mark = "\"digest\": \"";
+constexpr std::string_view seal_mark = R"("digest": ")";
 
 [[noreturn]] void refuse(const std::string& why) {
   throw error(why + "; resume from another folder, or begin the run anew");
@@ -228,7 +228,7 @@ std::string checkpoint_manifest::to_text() const {
 checkpoint_manifest checkpoint_manifest::of_text(std::string_view text) {
   if (text.empty())
     refuse("is empty");
-  if (!text.starts_with("{\"format\": \"" + std::string(format) + "\""))
+  if (!text.starts_with(R"({"format": ")" + std::string(format) + "\""))
     refuse("is no manifest of a checkpoint: it does not start with the format '" + std::string(format) + "'");
   json::error_code failed;
   const json::value whole = json::parse(text, failed);

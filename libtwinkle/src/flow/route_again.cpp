@@ -252,7 +252,7 @@ std::optional<outcome> machine::give_up(flight& call, std::size_t part, fault wh
   setbacks_.push_back({why, rows_in(progress_of(call, part).given)->rows()});
   std::optional<outcome> last;
   for (const std::size_t at : parts_beside(call, part)) {
-    progress& so_far = progress_of(call, at);
+    const progress& so_far = progress_of(call, at);
     std::vector<batch> parts = so_far.closed;
     parts.push_back((*rows_in(so_far.given))[{0, 0}]);  // where all are lost, it says that rows have identities
     for (const row_tag& tag : rows_in(so_far.given)->tags())
