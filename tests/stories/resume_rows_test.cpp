@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "numbers.hpp"
 #include "twinkle/base/random.hpp"
 #include "twinkle/flow/context.hpp"
 #include "twinkle/flow/emitter.hpp"
@@ -15,27 +16,10 @@
 
 namespace tk = twinkle;
 
+using numbers::number;
+using numbers::source;
+
 namespace {
-
-constexpr auto number = tk::routed(tk::column<std::int64_t>{"number"});
-
-struct source {
-  std::size_t batches;
-  std::int64_t next_number = 0;
-
-  explicit source(std::size_t count) : batches(count) {}
-  static tk::emission emits(std::size_t) { return {.rows = 8, .least = 8}; }
-
-  std::optional<tk::batch> next(tk::context&) {
-    if (batches == 0)
-      return std::nullopt;
-    --batches;
-    std::vector<std::int64_t> values;
-    for (int row = 0; row < 8; ++row)
-      values.push_back(next_number++);
-    return tk::batch{}.with(number, values);
-  }
-};
 
 // The same rows, but it passes over those of earlier runs by itself, and says how many.
 struct skipping_source : source {
