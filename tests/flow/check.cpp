@@ -258,6 +258,39 @@ TEST_CASE("a filter, a balance or micro-batches by a column that is not routed a
                                 "prompts.next -> filter" + why});
 }
 
+TEST_CASE("retries and respawns that could not work are refused, each with its reason") {
+  graph g{"test"};
+  auto from = g.spawn<origin>("prompts", {.group = host, .respawns = 1}, twinkle::emission{8, 8, true});
+  auto to = g.spawn<sampler>("sampler", {host});
+  auto model = g.spawn<trainer>("model", {.group = host, .respawns = 1});
+  from.emits(&origin::next, {.name = "next"})
+      .to(to, &sampler::sample, {.name = "sample", .dispatch = twinkle::dispatch::all, .retries = 1})
+      .to(model, &trainer::train,
+          {.name = "train", .micro_batches = twinkle::micro_batch_rule{}, .deadline = twinkle::duration{0}, .retries = 1,
+           .failed = twinkle::failing::drops_rows})
+      .stop_after(1);
+  model.publishes(&trainer::state, {.after = &trainer::train, .name = "state"}).to(to, &sampler::load, {.name = "load"});
+  CHECK(problems_of(g) ==
+        texts{"stage 'prompts' has .respawns and is a source: a new one would emit its rows again",
+              "sampler.sample has .retries, but every worker has all rows by its dispatch, so that nobody can take "
+              "another's",
+              "stage 'model' has .respawns, but its workers make what is published or kept, which a new one has not; "
+              "resume the run instead",
+              "model.train has a deadline of 0ns; give it time, or twinkle::no_deadline",
+              "model.train returns no rows, so that none can be lost by name; .failed = failing::drops_rows is for what "
+              "returns batches",
+              "model.train has .retries and .micro_batches; what is left of a part has other micro-batches than were "
+              "planned"});
+}
+
+TEST_CASE("case K-F10: every deadline is finite, and one that is switched off is a remark") {
+  shape of;
+  CHECK(twinkle::check(pipeline(of).plan()).remarks == texts{});
+  of.sample.deadline = twinkle::no_deadline;
+  CHECK(twinkle::check(pipeline(of).plan()).remarks ==
+        texts{"sampler.sample has no deadline: a body that hangs there is waited for without end"});
+}
+
 TEST_CASE("something must end the run") {
   graph g{"test"};
   auto prompts = g.spawn<origin>("prompts", {host}, twinkle::emission{8, 8, true});

@@ -27,6 +27,11 @@ struct trainer {
   twinkle::weights state(twinkle::context&) { return {}; }
 };
 
+// The stages of the pipeline below, by their ordinals.
+inline constexpr std::size_t prompts_at = 0;
+inline constexpr std::size_t sampler_at = 1;
+inline constexpr std::size_t model_at = 2;
+
 /// prompts -> sampler (x expands) -> group_by(parent).rebatch(step) -> trainer => sampler
 struct shape {
   twinkle::emission emits{8, 8, true};

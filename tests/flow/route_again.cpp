@@ -119,7 +119,7 @@ TEST_CASE("all workers of a data rank go to another together, and those that sti
   REQUIRE(again.size() == 2);
   CHECK(again[0].what.worker == 2);
   CHECK(again[1].what.worker == 3);
-  const auto recalled = calls.take_recalls();
+  const auto recalled = calls.take_recalls(0s);
   REQUIRE(recalled.size() == 1);
   CHECK(recalled[0].worker == 0);
   CHECK(recalled[0].id == begun.call);
@@ -139,7 +139,7 @@ TEST_CASE("at the deadline of a call with retries the silent ones are called bac
   const auto begun = calls.start(wanted);
   CHECK_FALSE(calls.reply(0, begun.call, begun.deliveries[0].input));
   CHECK(calls.expire(5s).empty());
-  CHECK(calls.take_recalls().at(0).worker == 1);
+  CHECK(calls.take_recalls(5s).at(0).worker == 1);
   const redelivery again = only_again(calls);
   CHECK(again.what.worker == 0);
   CHECK(calls.take_setbacks().at(0).why.cause == "no answer at the deadline (5.000s) from s/1");
@@ -163,12 +163,51 @@ TEST_CASE("one that leaves its work when it is called back is not hung") {
   CHECK(calls.take_hung(1h).empty());
 }
 
+TEST_CASE("patience begins when a worker is told, however long nothing has happened before") {
+  machine calls{team_of({.dp_size = 2, .tp_size = 2})};
+  const auto begun = calls.start(retried(4, 1));
+  CHECK_FALSE(calls.reply(1, begun.call, fault{broken}));
+  CHECK(calls.take_recalls(1h).at(0).worker == 0);
+  CHECK(calls.take_hung(1h + 9s).empty());
+  CHECK(calls.take_hung(1h + 10s).at(0).worker == 0);
+}
+
+TEST_CASE("a worker that is busy with what came first is not hung, for it has not seen that it is called back") {
+  machine calls{team_of({.dp_size = 1, .tp_size = 2})};
+  const auto first = calls.start(retried(1, 1));
+  const auto second = calls.start(retried(1, 1));
+  CHECK_FALSE(calls.reply(0, first.call, first.deliveries[0].input));
+  CHECK_FALSE(calls.reply(0, second.call, fault{broken}));
+  CHECK(calls.take_recalls(0s).at(0).worker == 1);
+  CHECK(calls.take_hung(10s).empty());
+  REQUIRE(calls.reply(1, first.call, first.deliveries[1].input));
+  CHECK(calls.take_hung(19s).empty());
+  CHECK(calls.take_hung(20s).at(0).worker == 1);
+}
+
+TEST_CASE("a worker that hangs is named once, for the first of all that it was to leave") {
+  machine calls{team_of({.dp_size = 2})};
+  for (int turn = 0; turn < 2; ++turn) {
+    call wanted = retried(2, 1);
+    wanted.endpoint = turn == 0 ? "first" : "second";
+    wanted.deadline = 5s;
+    const auto begun = calls.start(wanted);
+    CHECK_FALSE(calls.reply(0, begun.call, begun.deliveries[0].input));
+  }
+  CHECK(calls.expire(5s).empty());
+  CHECK(calls.take_recalls(5s).size() == 2);
+  const auto hung = calls.take_hung(15s);
+  REQUIRE(hung.size() == 1);
+  CHECK(hung[0].endpoint == "first");
+  CHECK(calls.take_hung(1h).empty());
+}
+
 TEST_CASE("the rows of a worker that is gone go to others, and it gets no more") {
   machine calls{team_of({.dp_size = 3})};
   const auto begun = calls.start(retried(3, 1));
   CHECK(calls.lose(1, "it died", false).empty());
   CHECK(only_again(calls).what.worker == 2);
-  CHECK(calls.take_recalls().empty());
+  CHECK(calls.take_recalls(0s).empty());
   const auto next = calls.start(retried(3, 1));
   REQUIRE(next.deliveries.size() == 2);
   CHECK(numbers_of(rows_of(only_again(calls).what.input)) == numbers{1});
@@ -189,9 +228,10 @@ TEST_CASE("where nobody is left, rows wait for one that returns") {
   machine calls{team_of({.dp_size = 1})};
   const auto begun = calls.start(retried(2, 1));
   CHECK(calls.lose(0, "it died", true).empty());
-  CHECK(calls.take_again(-1).empty());
+  CHECK(calls.take_again(4).empty());
   calls.regain(0);
-  const redelivery again = only_again(calls);
+  const redelivery again = only_again(calls, 5);
+  CHECK(rows_of(again.what.input).tags()[0].version == 5);
   CHECK(calls.call_of(again.id) == begun.call);
   REQUIRE(calls.reply(0, again.id, again.what.input));
 }

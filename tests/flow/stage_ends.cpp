@@ -14,9 +14,6 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-constexpr std::size_t sampler_at = 1;
-constexpr std::size_t model_at = 2;
-
 driven stage_of(std::size_t at) { return driven{plan_of(pipeline(), at)}; }
 
 msg::rows rollouts(std::size_t prompts) { return {1, children(numbered(prompts), 4)}; }

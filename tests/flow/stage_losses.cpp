@@ -15,9 +15,6 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-constexpr std::size_t sampler_at = 1;
-constexpr std::size_t model_at = 2;
-
 // The sampler of 4 workers, loaded with version 0, whose endpoint may be retried.
 driven samplers(std::size_t retries, std::size_t respawns = 0, failing failed = failing::ends_run) {
   shape of;

@@ -15,10 +15,6 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-constexpr std::size_t prompts_at = 0;
-constexpr std::size_t sampler_at = 1;
-constexpr std::size_t model_at = 2;
-
 // 4 rows of the sampler make a step of 16; staleness at most 1.
 driven stage_of(std::size_t at, const shape& of = {}) { return driven{plan_of(pipeline(of), at)}; }
 

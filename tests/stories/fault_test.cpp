@@ -52,17 +52,6 @@ void check(const damage& each, const tk::run_report& report) {
   CHECK(report.abandoned.empty());
 }
 
-/// Never returns, whatever it is told.
-void ignore_everything(tk::context& ctx) {
-  while (true) {
-    try {
-      ctx.sleep_for(1h);
-    } catch (const tk::stopped&) {
-      // A body should let this pass; this one is broken.
-    }
-  }
-}
-
 }  // namespace
 
 TEST_CASE("a simulated fault ends the run with its place before time advances") {
@@ -92,7 +81,7 @@ TEST_CASE("a body that never returns is named at the deadline after an interrupt
   toy::shape shape;
   shape.harm = [](tk::context& ctx, const std::string& endpoint) {
     if (endpoint == "sample" && ctx.data_rank() == 1)
-      ignore_everything(ctx);
+      toy::ignore_everything(ctx);
   };
   const auto seen = tk::sim::simulate(toy::pipeline(shape), {.interrupt = 30s});
   REQUIRE(seen.ended);

@@ -95,6 +95,16 @@ tk::metrics judge::grade(tk::context&, tk::weights newest) {
 
 std::string why(const tk::run_report& report) { return report.why ? tk::to_string(*report.why) : ""; }
 
+void ignore_everything(tk::context& ctx) {
+  while (true) {
+    try {
+      ctx.sleep_for(std::chrono::hours(1));
+    } catch (const tk::stopped&) {
+      // A body should let this pass; this one is broken.
+    }
+  }
+}
+
 void build(tk::graph& g, const shape& of) {
   const tk::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
   const tk::device_group rollout{.name = "rollout", .ranks = of.samplers};
@@ -102,12 +112,12 @@ void build(tk::graph& g, const shape& of) {
 
   auto prompts = g.spawn<source>("source", {host, {}, of.run}, of.rows,
                                  of.batches == 0 ? std::size_t{1000000} : of.batches, of.harm);
-  auto samplers = g.spawn<sampler>("sampler", {rollout, {}, of.run}, of.harm);
+  auto samplers = g.spawn<sampler>("sampler", {rollout, {}, of.run, of.respawns}, of.harm);
   auto trained = g.spawn<model>("model", {trainer}, of.harm);
   auto watcher = g.spawn<judge>("judge", {host, {}, of.run});
 
   auto rollouts = prompts.emits(&source::next, {.name = "next", .rows = of.rows})
-                      .to(samplers, &sampler::sample, {.name = "sample", .expands = 2});
+                      .to(samplers, &sampler::sample, {.name = "sample", .expands = 2, .retries = of.retries, .failed = of.failed});
   auto steps = rollouts.group_by(tk::parent).rebatch(of.step).to(
       trained, &model::train, {.name = "train", .max_staleness = of.bound});
   trained.publishes(&model::state, {.after = &model::train, .name = "state"})

@@ -64,7 +64,13 @@ struct shape {
   bool keeps = false;         ///< the model, for a run that is resumed
   twinkle::bodies run = twinkle::bodies::own_thread;
   sabotage harm = {};
+  std::size_t retries = 0;    ///< of the sampler
+  std::size_t respawns = 0;   ///< of the sampler
+  twinkle::failing failed = twinkle::failing::ends_run;
 };
+
+/// Never returns, whatever it is told.
+void ignore_everything(twinkle::context& ctx);
 
 void build(twinkle::graph& g, const shape& of = {});
 [[nodiscard]] twinkle::graph pipeline(const shape& of = {});

@@ -178,8 +178,23 @@ class checker {
     }
   }
 
+  // A new worker begins with the newest weights and nothing else.
+  void check_respawns(std::size_t at) {
+    const blueprint::stage& stage = plan_.stages[at];
+    if (stage.respawns == 0)
+      return;
+    const auto made_here = [&](const auto& each) { return each.stage == at; };
+    if (is_source(stage))
+      problem(quoted(stage.name) + " has .respawns and is a source: a new one would emit its rows again");
+    if (std::any_of(plan_.publications.begin(), plan_.publications.end(), made_here) ||
+        std::any_of(plan_.keepings.begin(), plan_.keepings.end(), made_here))
+      problem(quoted(stage.name) + " has .respawns, but its workers make what is published or kept, which a new one "
+                                   "has not; resume the run instead");
+  }
+
   // What another worker may take over, and for how long anybody is waited for.
   void check_failing(std::size_t stage) {
+    check_respawns(stage);
     for (std::size_t at = 0; at < plan_.stages[stage].endpoints.size(); ++at) {
       const blueprint::endpoint_spec& endpoint = plan_.stages[stage].endpoints[at];
       const std::string where = plan_.name_of({stage, at});

@@ -43,7 +43,7 @@ machine::started machine::start(call wanted) {
   if (added.parts.empty() || !added.parts.front().picked)
     added.wanted.input = {};
   added.answered.assign(added.parts.size(), false);
-  if (auto why = find_gone(added)) {
+  if (auto why = set_gone_aside(added)) {
     begun.refused = outcome{begun.call, std::move(*why)};
     return begun;
   }
@@ -162,7 +162,6 @@ fault machine::silence(const flight& call, std::size_t part) const {
 }
 
 std::vector<outcome> machine::expire(time_point now) {
-  now_ = now;
   std::vector<call_id> late;
   for (const flight& call : calls_)
     if (call.wanted.deadline && *call.wanted.deadline <= now)
@@ -209,7 +208,7 @@ std::optional<time_point> machine::next_deadline() const {
     if (call.wanted.deadline && (!next || *call.wanted.deadline < *next))
       next = call.wanted.deadline;
   for (const overdue& each : overdue_)
-    if (!next || each.until < *next)
+    if (each.until && (!next || *each.until < *next))
       next = each.until;
   return next;
 }

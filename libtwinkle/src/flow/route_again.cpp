@@ -167,7 +167,7 @@ void machine::call_back(flight& call, std::size_t part, const fault& why) {
   recalls_.push_back({worker_of(call, part), id_of(call, part), why});
   std::erase_if(again_, [&](const redelivery& each) { return each.id == id_of(call, part); });
   if (call.wanted.retries > 0 || call.wanted.failed == failing::drops_rows)
-    overdue_.push_back({worker_of(call, part), id_of(call, part), call.wanted.endpoint, now_ + patience});
+    overdue_.push_back({worker_of(call, part), id_of(call, part), call.wanted.endpoint});
 }
 
 void machine::closed(std::size_t worker, call_id id, const batch& rows) {
@@ -194,6 +194,7 @@ std::optional<outcome> machine::done(flight& call, std::size_t part, payload val
       return answer(call, part, batch::concat(so_far.closed));
     }
     so_far.closed.push_back(finished_rows(made));
+    so_far.redone = false;
     so_far.given = with_each_tag(made.take(left).without_tombstones(), [](row_tag& tag) { tag.unfinished = false; });
     if (!send_again(call, part, true))
       return give_up(call, part, located(call, part, {"", "", std::nullopt, "no worker is left to go on with its rows"}));
@@ -230,12 +231,12 @@ std::optional<outcome> machine::failed(flight& call, std::size_t part, fault why
     std::move(so_far.closing.begin(), so_far.closing.end(), std::back_inserter(so_far.closed));
     so_far.closing.clear();
     ++so_far.tries;
+    so_far.redone = true;
   }
   if (rows_in(call.begun.at(part).given)->empty())
     return give_up(call, part, std::move(why));
   if (tried || !send_again(call, part))
     return give_up(call, part, std::move(why));
-  resampled_.push_back(call.begun.at(part).id);
   setbacks_.push_back({std::move(why)});
   return std::nullopt;
 }
@@ -265,7 +266,8 @@ std::optional<outcome> machine::give_up(flight& call, std::size_t part, fault wh
   return last;
 }
 
-std::optional<fault> machine::find_gone(flight& begun) {
+// What those who are gone would have had: left out where they are spared, else for others to take.
+std::optional<fault> machine::set_gone_aside(flight& begun) {
   for (std::size_t at = 0; at < begun.parts.size();) {
     const std::size_t worker = begun.parts[at].worker;
     const bool away = gone(worker);
@@ -326,24 +328,45 @@ void machine::regain(std::size_t worker) {
 }
 
 std::vector<redelivery> machine::take_again(std::int64_t version) {
+  const auto sampled_now = [&](row_tag& tag) { tag.version = version; };
   for (redelivery& each : again_)
-    if (version >= 0 && std::find(resampled_.begin(), resampled_.end(), each.id) != resampled_.end()) {
-      change_tags(each.what.input, [&](row_tag& tag) { tag.version = version; });
-      for (flight& call : calls_)
-        for (auto& [part, progress] : call.begun)
-          if (progress.id == each.id)
-            change_tags(progress.given, [&](row_tag& tag) { tag.version = version; });
-    }
-  resampled_.clear();
+    for (flight& call : calls_)
+      for (auto& [part, progress] : call.begun)
+        if (progress.id == each.id && progress.redone && version >= 0) {
+          change_tags(each.what.input, sampled_now);
+          change_tags(progress.given, sampled_now);
+        }
   return std::exchange(again_, {});
+}
+
+std::vector<recall> machine::take_recalls(time_point now) {
+  for (overdue& each : overdue_)
+    if (!each.until)
+      each.until = now + patience;
+  return std::exchange(recalls_, {});
+}
+
+// Whether a worker has something to do, or to leave, that came before this.
+bool machine::busy_before(std::size_t worker, call_id id) const {
+  for (const flight& call : calls_)
+    for (std::size_t part = 0; part < call.parts.size(); ++part)
+      if (!call.answered[part] && worker_of(call, part) == worker && id_of(call, part) < id)
+        return true;
+  return std::any_of(overdue_.begin(), overdue_.end(),
+                     [&](const overdue& each) { return each.worker == worker && each.id < id; });
 }
 
 std::vector<machine::hung> machine::take_hung(time_point now) {
   std::vector<hung> found;
-  for (const overdue& each : overdue_)
-    if (each.until <= now)
-      found.push_back({each.worker, each.endpoint});
-  std::erase_if(overdue_, [&](const overdue& each) { return each.until <= now; });
+  for (overdue& each : overdue_)
+    if (each.until && *each.until <= now) {
+      if (busy_before(each.worker, each.id))
+        each.until = now + patience;
+      else
+        found.push_back({each.worker, each.endpoint});
+    }
+  for (const hung& each : found)
+    std::erase_if(overdue_, [&](const overdue& other) { return other.worker == each.worker; });
   return found;
 }
 

@@ -7,8 +7,10 @@
 namespace twinkle {
 
 std::optional<time_point> session_machine::next_deadline() const {
-  if (done_ || !deadline_ || !ask_at_)
-    return done_ ? std::nullopt : deadline_ ? deadline_ : ask_at_;
+  if (done_)
+    return std::nullopt;
+  if (!deadline_ || !ask_at_)
+    return deadline_ ? deadline_ : ask_at_;
   return std::min(*deadline_, *ask_at_);
 }
 

@@ -8,7 +8,7 @@ namespace twinkle {
 
 // What the calls want sent, left and told since the last event.
 void stage_machine::recover() {
-  for (route::recall& each : calls_.take_recalls())
+  for (route::recall& each : calls_.take_recalls(now_))
     send(address::worker(plan_.ordinal, each.worker), msg::cancel{each.id, std::move(each.why)});
   for (route::redelivery& each : calls_.take_again(subscriptions_.empty() ? -1 : version())) {
     under_way* call = call_under_way(each.call);

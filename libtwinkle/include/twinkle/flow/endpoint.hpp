@@ -100,8 +100,8 @@ concept load_endpoint = detail::endpoint_of<Member, Worker, weights> &&
 
 /// `void(context&, weights)`: takes back what a state endpoint returned.
 template <class Member, class Worker>
-concept restore_endpoint = detail::endpoint_of<Member, Worker, weights> &&
-                           detail::one_of<detail::returned<Member, Worker, weights>, void>;
+concept restore_endpoint =
+    load_endpoint<Member, Worker> && std::is_void_v<detail::returned<Member, Worker, weights>>;
 
 /// `T(context&, Args…)`, T and Args wireable: what calls may name.
 template <class Member, class Worker>

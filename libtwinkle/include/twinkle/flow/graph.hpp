@@ -25,7 +25,7 @@ struct on {
   device_group group;
   std::optional<device_mesh> mesh = std::nullopt;
   bodies run = bodies::own_thread;
-  std::size_t respawns = 0;  ///< how many of its workers, when they are gone, are replaced: new objects, with the newest weights
+  std::size_t respawns = 0;  ///< how many workers that are gone are replaced: new objects, with the newest weights
 };
 
 /// A pipeline as data. Building one starts nothing.

@@ -88,11 +88,12 @@ class machine {
   /// What is to be sent, and to be left, since this was asked last. Rows that a worker failed on carry the version of
   /// whoever takes them.
   [[nodiscard]] std::vector<redelivery> take_again(std::int64_t version);
-  [[nodiscard]] std::vector<recall> take_recalls() { return std::exchange(recalls_, {}); }
+  [[nodiscard]] std::vector<recall> take_recalls(time_point now);
   /// The failures that were made good, or whose rows were dropped.
   [[nodiscard]] std::vector<setback> take_setbacks() { return std::exchange(setbacks_, {}); }
 
-  /// Workers that were told to leave something `patience` ago, and have not.
+  /// Workers that were told to leave something, and have not within `patience`; one that still does something else that
+  /// came first has as long again.
   struct hung {
     std::size_t worker = 0;
     std::string endpoint;
@@ -144,6 +145,7 @@ class machine {
     std::size_t tries = 0;
     std::vector<batch> closed = {};
     std::vector<batch> closing = {};    // by the worker that has it now, which will return them as well
+    bool redone = false;                // it carries the version of who takes it
   };
   struct flight {
     call_id id = 0;
@@ -161,7 +163,7 @@ class machine {
     std::size_t worker = 0;
     call_id id = 0;
     std::string endpoint;
-    time_point until{};
+    std::optional<time_point> until = std::nullopt;  // unset: it was not told yet
   };
 
   [[nodiscard]] flight* find(call_id id);
@@ -173,7 +175,8 @@ class machine {
   [[nodiscard]] std::optional<outcome> give_up(flight& call, std::size_t part, fault why);
   [[nodiscard]] outcome fail_by(flight& call, std::size_t part, fault why);
   [[nodiscard]] outcome expire(flight& call);
-  [[nodiscard]] std::optional<fault> find_gone(flight& begun);
+  [[nodiscard]] std::optional<fault> set_gone_aside(flight& begun);
+  [[nodiscard]] bool busy_before(std::size_t worker, call_id id) const;
   [[nodiscard]] fault located(const flight& call, std::size_t part, fault why) const;
   [[nodiscard]] fault silence(const flight& call, std::size_t part) const;
   progress& progress_of(flight& call, std::size_t part);
@@ -192,11 +195,9 @@ class machine {
   std::vector<presence> gone_;           // by worker
   std::vector<std::string> why_gone_;
   std::vector<redelivery> again_;
-  std::vector<call_id> resampled_;       // of those, what carries the version of who takes it
   std::vector<recall> recalls_;
   std::vector<setback> setbacks_;
   std::vector<overdue> overdue_;
-  time_point now_{};
 };
 
 }  // namespace twinkle::route

@@ -35,8 +35,8 @@ template <storable T>
 
 /// Which rows of a batch a worker gets: a kind of dispatch, and what it needs to know.
 struct dispatch_rule {
-  /// By worker, the rows that it gets of a batch, whose description it sees, in that order. Every row must go to somebody. Workers of one data
-  /// rank that get the same rows are replicas.
+  /// By worker, the rows that it gets of a batch, whose description it sees, in that order. Every row must go to
+  /// somebody. Workers of one data rank that get the same rows are replicas.
   using function = std::function<std::vector<std::vector<std::size_t>>(const batch&, const route::team&)>;
 
   struct details {
