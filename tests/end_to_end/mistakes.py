@@ -19,6 +19,7 @@ def refused(code, words, program, *arguments):
 
 
 refused(2, ["--stepz"], TOY, "--stepz", "3")
+refused(2, ["--save-every", "-3"], TOY, "--save-every", "-3")
 refused(1, ["--steps is 'many'", "not a number"], TOY, "--steps", "many")
 refused(1, ["fault", "toy_program/model[dp=1]@local:gpu5 in train", "planted in train"], TOY, "--harm", "throw-train")
 refused(1, ["toy_program/sampler[dp=", "in sample", "no column 'prompt'", "its columns are number"], TOY, "--harm",

@@ -46,7 +46,8 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& in
   app.add_option("--seed", into.options["seed"], "seed of everything that is drawn")->capture_default_str();
   app.add_option("--out", into.out, "folder for metrics.jsonl, model.safetensors and checkpoint/");
   app.add_option("--save-every", into.save_every, "steps from one checkpoint to the next; 0: none")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000000));
   app.add_option("--resume", into.resume, "goes on from the checkpoint in this folder, which --out named before");
   app.add_option("--stop-patience", into.stop_patience_s, "seconds that bodies have to end, once they are asked to")
       ->capture_default_str()
