@@ -18,6 +18,8 @@ class recorder final : public run_listener {
   void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override {
     into_.grades.push_back({stage, version, values});
   }
+  void on_setback(const fault& why, std::size_t) override { into_.setbacks.push_back(to_string(why)); }
+  void on_quiet(duration, const std::vector<std::string>& waits) override { into_.waits = waits; }
   void on_fault(const fault&) override { into_.fault_at = in_.now(); }
   void on_saved(const checkpoint& made) override {
     if (how_.on_saved && !dead())
@@ -46,6 +48,7 @@ outcome simulate(const graph& pipeline, const options& how) {
   random_chooser chooser{how.seed};
   busy_meter meter{plan.stages.size()};
   world here{chooser};
+  here.watch(how.observers);
   recorder listener{seen, here, how};
   session_machine session = runtime::make_session(plan, placed, assembly, listener);
   runtime::spawn_all(plan, placed, assembly, here.all(), meter, session, nullptr);
@@ -64,6 +67,8 @@ outcome simulate(const graph& pipeline, const options& how) {
   seen.at = here.now();
   seen.history = here.history();
   seen.events = here.events();
+  for (observer* each : how.observers)
+    each->on_end(seen.at, seen.report, seen.ended);
   return seen;
 }
 

@@ -85,6 +85,8 @@ void world::deliver(link& on) {
   if (on.waiting.empty())
     std::erase(loaded_, &on);
   note(delivery, number(on.from), number(on.to), content.index());
+  for (observer* each : observers_)
+    each->on_delivery(now_, on.from, on.to, content);
   if (const auto actor = actors_.find(on.to); actor != actors_.end())
     actor->second->receive(std::move(content));
 }

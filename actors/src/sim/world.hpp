@@ -10,6 +10,7 @@
 #include "baton.hpp"
 #include "twinkle/base/digest.hpp"
 #include "twinkle/flow/seams.hpp"
+#include "twinkle/sim/observer.hpp"
 
 namespace twinkle::sim {
 
@@ -28,6 +29,9 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   [[nodiscard]] std::unique_ptr<body_seam> make(const std::string& name, bodies kind) override;
 
   [[nodiscard]] seams all() { return {*this, *this, *this, *this}; }
+
+  /// Sees what happens from now on.
+  void watch(std::vector<observer*> observers) { observers_ = std::move(observers); }
 
   /// Calls `what` at `when`, before anything else that is due then.
   void at(time_point when, std::function<void()> what);
@@ -56,6 +60,7 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   void note(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
   chooser_seam& chooser_;
+  std::vector<observer*> observers_;
   time_point now_{};
   std::map<address, std::unique_ptr<actor_role>> actors_;
   std::map<std::pair<address, address>, link> links_;

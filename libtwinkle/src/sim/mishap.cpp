@@ -15,6 +15,7 @@ std::string in_words(const mishap& of) {
       std::snprintf(factor, sizeof factor, "%g", of.factor);
       return worker + " is " + factor + " times as slow";
     }
+    case kind::drags: return worker + " drags";
     case kind::throws: return worker + " throws";
     case kind::hangs: return worker + " hangs";
     case kind::dies: return worker + " dies";
@@ -30,9 +31,14 @@ std::string in_words(const mishap& of) {
 }  // namespace
 
 std::string to_string(const mishap& what) {
-  const bool once = what.what == mishap::kind::throws || what.what == mishap::kind::hangs ||
-                    what.what == mishap::kind::dies;
-  return "at " + twinkle::to_string(what.at) + " " + in_words(what) + (once ? "" : " for " + twinkle::to_string(what.lasts));
+  using kind = mishap::kind;
+  const std::string lasts = twinkle::to_string(what.lasts);
+  const std::string text = "at " + twinkle::to_string(what.at) + " " + in_words(what);
+  if (what.what == kind::throws || what.what == kind::hangs)
+    return text;
+  if (what.what == kind::dies || what.what == kind::node_dies)
+    return text + ", and is back after " + lasts;
+  return text + " for " + lasts;
 }
 
 }  // namespace twinkle::sim

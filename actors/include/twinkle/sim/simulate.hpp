@@ -13,13 +13,33 @@
 #include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/graph.hpp"
 #include "twinkle/flow/run_report.hpp"
+#include "twinkle/flow/seams.hpp"
+#include "twinkle/place/cluster.hpp"
+#include "twinkle/sim/mishap.hpp"
+#include "twinkle/sim/observer.hpp"
+#include "twinkle/sim/rule.hpp"
 
 namespace twinkle::sim {
+
+/// Between nodes. A message takes a time between `latency_min` and `latency_max`, and none overtakes another on its way
+/// from one node to another.
+struct network {
+  duration latency_min{0};
+  duration latency_max{0};
+  duration patience = std::chrono::seconds(5);  ///< without a sign of life, after which a node is taken to be lost
+};
 
 struct options {
   std::uint64_t seed = 1;      ///< of the order in which things happen
   std::uint64_t run_seed = 1;  ///< of the run itself: what bodies draw
   duration until = std::chrono::hours(24);  ///< of virtual time
+  /// Unset: one node, with all that the graph's groups ask for. Routers and the session are on the first node.
+  std::optional<place::cluster> cluster = std::nullopt;
+  network links = {};
+  std::vector<rule> rules = {};      ///< what bodies cost, and what stands in for them
+  std::vector<mishap> mishaps = {};  ///< in any order
+  std::vector<observer*> observers = {};
+  chooser_seam* chooser = nullptr;   ///< null: random, by `seed`
   std::optional<time_point> interrupt = std::nullopt;  ///< when to ask the run to end, as Ctrl-C does
   route::collector collector = route::collect_in_order;
   std::size_t save_every = 0;  ///< steps; 0: never
@@ -41,6 +61,8 @@ struct outcome {
   time_point at{};             ///< of virtual time
   std::optional<time_point> fault_at = std::nullopt;  ///< when the session heard of it
   std::vector<step_record> steps = {};
+  std::vector<std::string> setbacks = {};  ///< what failed, and did not end the run
+  std::vector<std::string> waits = {};     ///< who waited for whom, when it was last said that nothing moves
   std::vector<grade> grades = {};
   std::uint64_t history = 0;   ///< a hash of all that happened, in order
   std::size_t events = 0;

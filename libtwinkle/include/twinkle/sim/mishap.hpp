@@ -14,19 +14,20 @@ namespace twinkle::sim {
 struct mishap {
   enum class kind : std::uint8_t {
     slows,         ///< bodies of a worker take `factor` times as long
+    drags,         ///< the next body of a worker takes longer by `lasts`
     throws,        ///< the next body of a worker throws
-    hangs,         ///< the next body of a worker does not end by itself
-    dies,          ///< a worker is gone with its object
-    late_weights,  ///< weights on their way to a stage come later by `lasts`
+    hangs,         ///< the next body of a worker does not end by itself, but when it is told to
+    dies,          ///< a worker is gone with its object; it can be built again when it has lasted
+    late_weights,  ///< weights that are sent to a stage meanwhile arrive when it is over
     stalls,        ///< no body of a stage begins
     node_dies,     ///< with all workers on it; it is back, empty, when it has lasted
     node_freezes,  ///< nothing happens on it
-    cut,           ///< the link between `node` and `other` is down, and what was on it has to be sent again
+    cut,           ///< the link between `node` and `other` is down, and what was on it is sent again when it is back
   };
 
   time_point at{};
   kind what = kind::slows;
-  std::string stage = {};   ///< of a worker
+  std::string stage = {};   ///< of a worker, or that is stalled
   std::size_t worker = 0;
   std::string node = {};
   std::string other = {};
