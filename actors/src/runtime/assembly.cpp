@@ -29,7 +29,9 @@ session_machine make_session(const blueprint& plan, const place::layout& placed,
 
 void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, busy_meter& meter) {
   const auto kit = std::make_shared<stage_kit>(stage, options.seed);
-  const auto make = [kit, world, &meter](std::size_t index) -> std::unique_ptr<actor_role> {
+  const auto make = [kit, world, &meter, other = options.worker](std::size_t index) -> std::unique_ptr<actor_role> {
+    if (other)
+      return other(kit, index, world, meter);
     return std::make_unique<worker_role>(kit, index, world, meter);
   };
   for (std::size_t index = 0; index < stage.workers.size(); ++index)
@@ -47,28 +49,24 @@ void spawn_all(const blueprint& plan, const place::layout& placed, const assembl
     world.life.spawn(address::client(0), std::make_unique<driver_role>(plan.name, plan.driver, world));
 }
 
-place::layout prepare(const blueprint& plan) {
+place::layout prepare(const blueprint& plan, const assembly_options& options) {
   const verdict found = check(plan);
   place::layout placed;
   std::vector<std::string> problems = found.problems;
   if (problems.empty()) {
-    placed = place::lay_out(plan);
+    placed = options.machines ? place::lay_out(plan, *options.machines) : place::lay_out(plan);
     problems = placed.problems;
   }
-  if (problems.empty())
+  if (problems.empty()) {
+    save_every(options.save_every, placed);
+    if (options.resumed)
+      resume_from(options.resumed, plan, placed);
     return placed;
+  }
   std::string text = "graph '" + plan.name + "' cannot run:";
   for (const std::string& each : problems)
     text += "\n  - " + each;
   throw error(text);
-}
-
-place::layout prepare(const blueprint& plan, const assembly_options& options) {
-  place::layout placed = prepare(plan);
-  save_every(options.save_every, placed);
-  if (options.resumed)
-    resume_from(options.resumed, plan, placed);
-  return placed;
 }
 
 }  // namespace twinkle::runtime

@@ -69,8 +69,13 @@ session::session(const graph& pipeline, const run_options& options, run_listener
     : running_(std::make_unique<running>(
           pipeline,
           runtime::assembly_options{
-              options.seed, options.stop_patience, options.quiet, options.standing, options.collector, options.save_every,
-              options.resumed ? std::make_shared<const checkpoint>(*options.resumed) : nullptr},
+              .seed = options.seed,
+              .stop_patience = options.stop_patience,
+              .quiet = options.quiet,
+              .standing = options.standing,
+              .collector = options.collector,
+              .save_every = options.save_every,
+              .resumed = options.resumed ? std::make_shared<const checkpoint>(*options.resumed) : nullptr},
           options.system, listener)) {}
 
 session::~session() {

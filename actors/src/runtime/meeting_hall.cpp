@@ -62,7 +62,14 @@ void meeting_hall::gather(std::unique_lock<std::mutex>& lock, meeting& at, std::
     for (gate* each : at.waiting)
       if (each != &body.blocking())
         each->wake();
-  body.await(lock, [&] { return counter == size || at.disagreed; });
+  try {
+    body.await(lock, [&] { return counter == size || at.disagreed; });
+  } catch (...) {  // it is called away, and may be gone before the others come
+    if (!lock.owns_lock())
+      lock.lock();
+    std::erase(at.waiting, &body.blocking());
+    throw;
+  }
   if (at.disagreed)
     throw error("the workers of a collective disagree: one wants " + agenda + ", another " +
                 (agenda == at.agenda ? "something else" : at.agenda));

@@ -15,8 +15,12 @@ namespace twinkle::sim {
 /// thread blocks or has no more jobs. So exactly one thread of a simulation runs at any time.
 class baton_thread {
  public:
+  /// What a wait throws when nobody waits for its thread any more.
+  struct unwound {};
+
   /// `on_ready` is called when the thread could go on; it is asked again after each resume.
   explicit baton_thread(std::function<void()> on_ready);
+  /// Unwinds it.
   ~baton_thread();
   baton_thread(const baton_thread&) = delete;
   baton_thread& operator=(const baton_thread&) = delete;
@@ -25,8 +29,9 @@ class baton_thread {
   void give(std::function<void()> job);
   void wake();
   void resume();
-  /// Whether a job is neither done nor able to go on.
-  [[nodiscard]] bool blocked() const;
+  /// Nobody waits for it any more: a job that is blocked, or has not begun, is to come to its end at once. Each wait in
+  /// it throws `unwound`; one that ignores that for long is left where it is.
+  void unwind();
 
   // By the thread itself: hands the baton back until woken. A wake that came first is taken at once.
   void wait();

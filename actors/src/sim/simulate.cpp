@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twinkle/sim/simulate.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "../runtime/assembly.hpp"
+#include "cast.hpp"
+#include "misfortunes.hpp"
+#include "timed_worker.hpp"
 #include "twinkle/sim/random_chooser.hpp"
 #include "world.hpp"
 
@@ -33,22 +37,51 @@ class recorder final : public run_listener {
   const options& how_;
 };
 
+terrain terrain_of(const place::layout& placed, const network& links) {
+  terrain made{std::max<std::size_t>(placed.machines.nodes.size(), 1), {}, {}, links};
+  for (const stage_plan& stage : placed.stages) {
+    std::vector<std::size_t>& nodes = made.workers.emplace_back();
+    for (const worker_place& each : stage.workers) {
+      nodes.push_back(each.node);
+      made.bodies[each.name] = each.node;
+    }
+  }
+  return made;
+}
+
+runtime::assembly_options assembly_of(const options& how, const cast& played) {
+  runtime::assembly_options made;
+  made.seed = how.run_seed;
+  made.machines = how.cluster;
+  made.collector = how.collector;
+  made.save_every = how.save_every;
+  if (how.resumed)
+    made.resumed = std::make_shared<const checkpoint>(*how.resumed);
+  made.worker = [&played](const std::shared_ptr<runtime::stage_kit>& kit, std::size_t index, const seams& world,
+                          busy_meter& meter) -> std::unique_ptr<actor_role> {
+    const std::shared_ptr<const part>& of = played.parts[kit->plan.ordinal];
+    if (of->may_block())
+      return std::make_unique<runtime::worker_role>(kit, index, world, meter);
+    return std::make_unique<timed_worker>(kit, index, of, world, meter);
+  };
+  return made;
+}
+
 }  // namespace
 
 outcome simulate(const graph& pipeline, const options& how) {
-  const blueprint& plan = pipeline.plan();
-  runtime::assembly_options assembly;
-  assembly.seed = how.run_seed;
-  assembly.collector = how.collector;
-  assembly.save_every = how.save_every;
-  if (how.resumed)
-    assembly.resumed = std::make_shared<const checkpoint>(*how.resumed);
+  troubles bodies;
+  const cast played = make_cast(pipeline.plan(), how.rules, how.run_seed, bodies);
+  const blueprint& plan = played.plan;
+  const runtime::assembly_options assembly = assembly_of(how, played);
   const place::layout placed = runtime::prepare(plan, assembly);
   outcome seen;
-  random_chooser chooser{how.seed};
+  random_chooser by_seed{how.seed};
   busy_meter meter{plan.stages.size()};
-  world here{chooser};
-  here.watch(how.observers);
+  world here{how.chooser != nullptr ? *how.chooser : by_seed, terrain_of(placed, how.links), how.observers};
+  misfortunes bad{plan, placed, bodies, here};
+  for (const mishap& each : how.mishaps)
+    bad.add(each);
   recorder listener{seen, here, how};
   session_machine session = runtime::make_session(plan, placed, assembly, listener);
   runtime::spawn_all(plan, placed, assembly, here.all(), meter, session, nullptr);

@@ -2,13 +2,14 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "../runtime/shared_body.hpp"
 
 namespace twinkle::sim {
 namespace {
 
-enum event : std::uint64_t { delivery, resumption, timer };
+enum event : std::uint64_t { delivery, resumption, timer, misfortune };
 
 std::uint64_t number(const address& of) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(of.stage)) << 32) | static_cast<std::uint32_t>(of.index);
@@ -18,13 +19,17 @@ std::uint64_t number(const address& of) {
 
 class world::body final : public body_seam, private gate {
  public:
-  body(world& in, std::uint64_t number)
-      : world_(in), number_(number), thread_([this] { world_.ready_.push_back(this); }) {
+  body(world& in, std::uint64_t number, std::size_t node)
+      : world_(in), number_(number), node_(node), thread_([this] { world_.ready_.push_back(this); }) {
     world_.living_[number] = this;
   }
 
   ~body() override {
+    const bool before = std::exchange(world_.muted_, true);
+    thread_.unwind();
+    world_.muted_ = before;
     std::erase(world_.ready_, this);
+    std::erase(world_.held_up_, this);
     world_.living_.erase(number_);
   }
 
@@ -33,8 +38,11 @@ class world::body final : public body_seam, private gate {
   void abandon(std::shared_ptr<void>) override {}  // a job that blocks for ever is never resumed
   void resume() { thread_.resume(); }
   [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] std::size_t node() const { return node_; }
 
  private:
+  friend class world;
+
   void wait() override { thread_.wait(); }
   void wait_until(time_point when) override {
     // The timer may find the body gone, or in another wait, where one wake too many does no harm.
@@ -48,10 +56,25 @@ class world::body final : public body_seam, private gate {
 
   world& world_;
   std::uint64_t number_;
+  std::size_t node_;
   baton_thread thread_;
 };
 
-world::~world() { actors_.clear(); }
+std::size_t world::pair_hash::operator()(const std::pair<address, address>& of) const {
+  return static_cast<std::size_t>(mix(number(of.first) * 0x9e3779b97f4a7c15ULL + number(of.second)));
+}
+
+world::world(chooser_seam& chooser, terrain where, std::vector<observer*> observers)
+    : chooser_(chooser),
+      where_(std::move(where)),
+      observers_(std::move(observers)),
+      down_(where_.nodes, false),
+      frozen_(where_.nodes, 0) {}
+
+world::~world() {
+  muted_ = true;
+  actors_.clear();
+}
 
 void world::wake(const address& who, time_point when) {
   timers_.emplace(std::max(when, now_), [this, who] { post(who, who, msg::tick{}); });
@@ -59,19 +82,53 @@ void world::wake(const address& who, time_point when) {
 
 void world::at(time_point when, std::function<void()> what) { timers_.emplace(when, std::move(what)); }
 
-void world::post(const address& from, const address& to, message&& content) {
-  link& on = links_.try_emplace({from, to}, link{from, to}).first->second;
-  if (on.waiting.empty())
-    loaded_.push_back(&on);
-  on.waiting.push_back(std::move(content));
+void world::spawn(const address& who, std::unique_ptr<actor_role> role) {
+  if (!down_[where_.node_of(who)])
+    actors_[who] = std::move(role);
 }
-
-void world::spawn(const address& who, std::unique_ptr<actor_role> role) { actors_[who] = std::move(role); }
 
 std::unique_ptr<body_seam> world::make(const std::string& name, bodies kind) {
   if (kind == bodies::shared)
     return std::make_unique<runtime::shared_body>(name);
-  return std::make_unique<body>(*this, bodies_++);
+  const auto home = where_.bodies.find(name);
+  return std::make_unique<body>(*this, bodies_++, home == where_.bodies.end() ? 0 : home->second);
+}
+
+void world::kill(const address& who) {
+  muted_ = true;
+  actors_.erase(who);
+  muted_ = false;
+  for (auto* const among : {&loaded_, &held_back_})
+    for (std::size_t at = among->size(); at-- > 0;)
+      if (link& to = *(*among)[at]; to.to == who) {
+        to.waiting.clear();
+        if (among == &loaded_)
+          withdraw(to);
+        else
+          among->erase(among->begin() + static_cast<std::ptrdiff_t>(at));
+      }
+  for (auto& [between, wire] : wires_)
+    wire.on.forget(who);
+}
+
+void world::freeze(std::size_t node) { ++frozen_[node]; }
+
+void world::thaw(std::size_t node) {
+  if (--frozen_[node] > 0)
+    return;
+  for (link* const each : std::exchange(held_back_, {}))
+    if (where_.node_of(each->to) == node)
+      offer(*each);
+    else
+      held_back_.push_back(each);
+  for (body* const each : std::exchange(held_up_, {}))
+    (each->node() == node ? ready_ : held_up_).push_back(each);
+}
+
+void world::tell(const mishap& what) {
+  note(misfortune, digest{}.add(to_string(what)).value(), 0, 0);
+  for (observer* each : observers_)
+    each->on_mishap(now_, what);
 }
 
 void world::note(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
@@ -79,20 +136,41 @@ void world::note(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint
   ++events_;
 }
 
+void world::offer(link& on) {
+  on.place = loaded_.size();
+  loaded_.push_back(&on);
+}
+
+void world::withdraw(link& on) {
+  loaded_.back()->place = on.place;
+  loaded_[on.place] = loaded_.back();
+  loaded_.pop_back();
+}
+
 void world::deliver(link& on) {
+  if (frozen_[where_.node_of(on.to)] > 0) {
+    withdraw(on);
+    held_back_.push_back(&on);
+    return;
+  }
   message content = std::move(on.waiting.front());
   on.waiting.pop_front();
   if (on.waiting.empty())
-    std::erase(loaded_, &on);
-  note(delivery, number(on.from), number(on.to), content.index());
+    withdraw(on);
+  const address to = on.to;
+  note(delivery, number(on.from), number(to), content.index());
   for (observer* each : observers_)
-    each->on_delivery(now_, on.from, on.to, content);
-  if (const auto actor = actors_.find(on.to); actor != actors_.end())
+    each->on_delivery(now_, on.from, to, content);
+  if (const auto actor = actors_.find(to); actor != actors_.end())
     actor->second->receive(std::move(content));
 }
 
 void world::resume(body& which) {
   std::erase(ready_, &which);
+  if (frozen_[which.node()] > 0) {
+    held_up_.push_back(&which);
+    return;
+  }
   note(resumption, which.number(), 0, 0);
   which.resume();
 }

@@ -1,25 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "baton.hpp"
 #include "twinkle/base/digest.hpp"
 #include "twinkle/flow/seams.hpp"
+#include "twinkle/sim/connection.hpp"
 #include "twinkle/sim/observer.hpp"
+#include "twinkle/sim/simulate.hpp"
 
 namespace twinkle::sim {
 
-/// A world of virtual time. Whatever may happen next is one of: a message at the head of a link, a body that can go on.
-/// The chooser picks; when nothing can happen, time goes on to the next timer. Everything runs on the caller's thread,
-/// but for bodies, which hold the baton while they run.
+/// Which nodes there are, and where workers are. Everyone else is on the first node.
+struct terrain {
+  std::size_t nodes = 1;
+  std::vector<std::vector<std::size_t>> workers = {};  ///< node, by stage and worker
+  std::map<std::string, std::size_t> bodies = {};      ///< node, by the name of the body
+  network links = {};
+
+  [[nodiscard]] std::size_t node_of(const address& who) const {
+    return who.stage >= 0 && who.index >= 0
+               ? workers[static_cast<std::size_t>(who.stage)][static_cast<std::size_t>(who.index)]
+               : 0;
+  }
+};
+
+/// A world of virtual time. Whatever may happen next is one of: a message that has come to its actor's node, a body that
+/// can go on. The chooser picks; when nothing can happen, time goes on to the next timer. Everything runs on the
+/// caller's thread, but for bodies, which hold the baton while they run.
 class world final : public clock_seam, public post_seam, public life_seam, public executor_seam {
  public:
-  explicit world(chooser_seam& chooser) : chooser_(chooser) {}
+  world(chooser_seam& chooser, terrain where, std::vector<observer*> observers = {});
   ~world() override;
 
   [[nodiscard]] time_point now() const override { return now_; }
@@ -29,12 +49,26 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   [[nodiscard]] std::unique_ptr<body_seam> make(const std::string& name, bodies kind) override;
 
   [[nodiscard]] seams all() { return {*this, *this, *this, *this}; }
-
-  /// Sees what happens from now on.
-  void watch(std::vector<observer*> observers) { observers_ = std::move(observers); }
+  [[nodiscard]] const terrain& where() const { return where_; }
 
   /// Calls `what` at `when`, before anything else that is due then.
   void at(time_point when, std::function<void()> what);
+
+  /// An actor is gone, with its body and whatever was sent to it.
+  void kill(const address& who);
+  /// A node is down: nothing can live on it, until it is up.
+  void set_down(std::size_t node, bool down) { down_[node] = down; }
+  [[nodiscard]] bool down(std::size_t node) const { return down_[node]; }
+  /// Nothing happens on a node.
+  void freeze(std::size_t node);
+  void thaw(std::size_t node);
+  void cut(std::size_t node, std::size_t other);
+  void heal(std::size_t node, std::size_t other);
+  /// What is on its way to and from a node is lost.
+  void forget_what_travels(std::size_t node);
+  /// Weights that are sent to a stage arrive at `when` at the earliest.
+  void delay_weights(std::size_t stage, time_point when);
+  void tell(const mishap& what);
 
   /// Goes on until `done`, or until `end` of virtual time, or until nothing can happen any more. Returns whether it was
   /// done.
@@ -47,27 +81,50 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
  private:
   class body;
 
+  /// Messages from one actor to another that have come to its node. One that can be picked knows its place among them.
   struct link {
     address from;
     address to;
     std::deque<message> waiting = {};
-    std::uint64_t delivered = 0;
+    std::size_t place = 0;
+  };
+  struct pair_hash {
+    std::size_t operator()(const std::pair<address, address>& of) const;
+  };
+  using ends = std::pair<std::size_t, std::size_t>;  // of a connection: nodes
+  struct wire {
+    connection on;
+    bool awaited = false;  // there is a timer for what arrives next
   };
 
+  void arrive(const address& from, const address& to, message&& content);
+  [[nodiscard]] duration latency();
+  void await_arrival(const ends& between);
+  void offer(link& on);
+  void withdraw(link& on);
   void deliver(link& on);
   void resume(body& which);
+  void wake_body(std::uint64_t number);
   bool fire(time_point end);
   void note(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
   chooser_seam& chooser_;
+  terrain where_;
   std::vector<observer*> observers_;
   time_point now_{};
   std::map<address, std::unique_ptr<actor_role>> actors_;
-  std::map<std::pair<address, address>, link> links_;
-  std::vector<link*> loaded_;  // links with messages
-  std::vector<body*> ready_;   // bodies that can go on
+  std::unordered_map<std::pair<address, address>, link, pair_hash> links_;
+  std::vector<link*> loaded_;  // that can be picked
+  std::vector<body*> ready_;   // that can go on
   std::map<std::uint64_t, body*> living_;
   std::multimap<time_point, std::function<void()>> timers_;
+  std::map<ends, wire> wires_;
+  std::vector<bool> down_;                     // by node
+  std::vector<std::size_t> frozen_;            // how many times, by node
+  std::vector<link*> held_back_;               // to actors on frozen nodes
+  std::vector<body*> held_up_;                 // on frozen nodes
+  std::map<std::size_t, time_point> late_;     // until when weights for a stage are late
+  bool muted_ = false;                         // what those say who are torn down
   std::uint64_t bodies_ = 0;
   digest history_;
   std::size_t events_ = 0;

@@ -15,8 +15,8 @@ struct mishap {
   enum class kind : std::uint8_t {
     slows,         ///< bodies of a worker take `factor` times as long
     drags,         ///< the next body of a worker takes longer by `lasts`
-    throws,        ///< the next body of a worker throws
-    hangs,         ///< the next body of a worker does not end by itself, but when it is told to
+    throws,        ///< the next body of a worker that works on rows throws
+    hangs,         ///< the next body of a worker that works on rows does not end by itself, but when it is told to
     dies,          ///< a worker is gone with its object; it can be built again when it has lasted
     late_weights,  ///< weights that are sent to a stage meanwhile arrive when it is over
     stalls,        ///< no body of a stage begins

@@ -72,7 +72,7 @@ template <class Object, class Member>
 }  // namespace detail
 
 /// `function` is called in place of `member`, with the same arguments but the worker, and returns the same. A stage all
-/// of whose endpoints are faked builds no objects, and needs no threads.
+/// of whose endpoints are faked builds no objects, and needs no threads. What `function` holds lives as long as the rule.
 template <class Member, class Function>
 [[nodiscard]] rule fake(std::string stage, Member member, Function function) {
   auto stands_in = detail::stand_in_for(std::move(function), member);

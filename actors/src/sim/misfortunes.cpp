@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "misfortunes.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "twinkle/base/error.hpp"
+#include "twinkle/base/list.hpp"
+
+namespace twinkle::sim {
+namespace {
+
+using kind = mishap::kind;
+
+[[noreturn]] void refuse(const mishap& what, const std::string& why) {
+  throw error("'" + to_string(what) + "' cannot happen: " + why);
+}
+
+}  // namespace
+
+void misfortunes::add(const mishap& what) {
+  if (what.lasts < duration{0} || what.at < time_point{0} || what.factor < 0)
+    refuse(what, "its time, duration and factor are not negative");
+  in_.at(what.at, [this, what, event = event_of(what)] {
+    in_.tell(what);
+    event();
+  });
+}
+
+std::function<void()> misfortunes::event_of(const mishap& what) {
+  const auto later = [this, lasts = what.lasts](std::function<void()> then) { in_.at(in_.now() + lasts, std::move(then)); };
+  switch (what.what) {
+    case kind::dies: return [this, what, stage = stage_of(what)] { worker_dies(stage, what.worker, what.lasts); };
+    case kind::late_weights:
+      return [this, what, stage = stage_of(what)] { in_.delay_weights(stage, in_.now() + what.lasts); };
+    case kind::node_dies:
+      return [this, what, node = other_node_of(what)] { node_is_silent(node, what.lasts, true); };
+    case kind::node_freezes:
+      return [this, what, later, node = other_node_of(what)] {
+        in_.freeze(node);
+        node_is_silent(node, what.lasts, false);
+        later([this, node] { in_.thaw(node); });
+      };
+    case kind::cut:
+      return [this, what, later, node = node_of(what, what.node), other = node_of(what, what.other)] {
+        in_.cut(node, other);
+        if (std::min(node, other) == 0)
+          node_is_silent(std::max(node, other), what.lasts, false);
+        later([this, node, other] { in_.heal(node, other); });
+      };
+    case kind::slows:
+    case kind::drags:
+    case kind::throws:
+    case kind::hangs:
+    case kind::stalls: return [this, what, stage = stage_of(what)] { bodies_.begin(what, stage); };
+  }
+  return nullptr;
+}
+
+std::size_t misfortunes::stage_of(const mishap& what) const {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < plan_.stages.size(); ++at) {
+    names.push_back("'" + plan_.stages[at].name + "'");
+    if (plan_.stages[at].name != what.stage)
+      continue;
+    if (const std::size_t workers = placed_.stages[at].workers.size(); what.worker >= workers)
+      refuse(what, "stage '" + what.stage + "' has " + std::to_string(workers) + " workers");
+    return at;
+  }
+  refuse(what, "there is no stage '" + what.stage + "'; there are " + list(names));
+}
+
+std::size_t misfortunes::node_of(const mishap& what, const std::string& name) const {
+  std::vector<std::string> names;
+  for (const place::cluster::node& each : placed_.machines.nodes) {
+    if (each.name == name)
+      return names.size();
+    names.push_back("'" + each.name + "'");
+  }
+  refuse(what, "there is no node '" + name + "'; there are " + list(names));
+}
+
+// A node other than the first, with which the run itself would be gone.
+std::size_t misfortunes::other_node_of(const mishap& what) const {
+  const std::size_t found = node_of(what, what.node);
+  if (found == 0)
+    refuse(what, "the session and all routers are on '" + what.node + "', so that nobody would be left to go on");
+  return found;
+}
+
+void misfortunes::each_worker_on(std::size_t node, const std::function<void(std::size_t, std::size_t)>& what) const {
+  for (const stage_plan& stage : placed_.stages)
+    for (const worker_place& each : stage.workers)
+      if (each.node == node)
+        what(stage.ordinal, each.index);
+}
+
+void misfortunes::worker_dies(std::size_t stage, std::size_t worker, duration lasts) {
+  const address who = address::worker(stage, worker);
+  const std::size_t node = in_.where().node_of(who);
+  if (in_.down(node))
+    return;
+  in_.kill(who);
+  in_.post(who, address::router(stage), msg::lost{worker, "it died"});
+  in_.at(in_.now() + lasts, [this, node, stage, worker] {
+    if (!in_.down(node))
+      in_.post(address::session(), address::router(stage), msg::back{worker});
+  });
+}
+
+void misfortunes::take_down(std::size_t node) {
+  in_.set_down(node, true);
+  in_.forget_what_travels(node);
+  each_worker_on(node, [&](std::size_t stage, std::size_t worker) { in_.kill(address::worker(stage, worker)); });
+}
+
+// Nothing is heard of a node from now on. After a time it is taken for dead, and what is on it does not count any more.
+// One that is back before that has lost nothing, unless it died.
+void misfortunes::node_is_silent(std::size_t node, duration lasts, bool dies) {
+  const duration patience = in_.where().links.patience;
+  if (dies)
+    take_down(node);
+  else if (lasts < patience)
+    return;
+  ++down_for_[node];
+  const std::string name = "node '" + placed_.machines.nodes[node].name + "'";
+  const std::string cause = lasts < patience ? name + " died" : name + " has not answered for " + twinkle::to_string(patience);
+  in_.at(in_.now() + std::min(lasts, patience), [this, node, cause] {
+    take_down(node);
+    each_worker_on(node, [&](std::size_t stage, std::size_t worker) {
+      in_.post(address::session(), address::router(stage), msg::lost{worker, cause});
+    });
+  });
+  in_.at(in_.now() + lasts, [this, node] {
+    if (--down_for_[node] > 0)
+      return;
+    in_.set_down(node, false);
+    each_worker_on(node, [&](std::size_t stage, std::size_t worker) {
+      in_.post(address::session(), address::router(stage), msg::back{worker});
+    });
+  });
+}
+
+}  // namespace twinkle::sim

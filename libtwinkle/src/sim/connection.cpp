@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/sim/connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace twinkle::sim {
+
+void connection::send(const address& from, envelope what, time_point now, duration takes) {
+  const time_point before = parcels_.empty() ? now : parcels_.back().arrives;
+  parcels_.push_back({from, std::move(what), takes, std::max(before, now + takes)});
+}
+
+std::optional<connection::parcel> connection::take(time_point now) {
+  if (cuts_ > 0 || parcels_.empty() || parcels_.front().arrives > now)
+    return std::nullopt;
+  parcel first = std::move(parcels_.front());
+  parcels_.pop_front();
+  return first;
+}
+
+std::optional<time_point> connection::next() const {
+  if (cuts_ > 0 || parcels_.empty())
+    return std::nullopt;
+  return parcels_.front().arrives;
+}
+
+void connection::forget(const address& who) {
+  std::erase_if(parcels_, [&](const parcel& each) { return each.what.to == who; });
+}
+
+void connection::heal(time_point now) {
+  if (--cuts_ > 0)
+    return;
+  time_point before = now;
+  for (parcel& each : parcels_)
+    before = each.arrives = std::max(before, now + each.takes);
+}
+
+}  // namespace twinkle::sim
