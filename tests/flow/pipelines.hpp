@@ -44,13 +44,14 @@ struct shape {
   twinkle::to_options train{.name = "train", .max_staleness = 1};
   twinkle::load_options load{.name = "load"};
   std::size_t steps = 10;
+  std::size_t respawns = 0;  ///< of the sampler
 };
 
 inline twinkle::graph pipeline(const shape& of = {}) {
   twinkle::graph g{"test"};
   const twinkle::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
   auto prompts = g.spawn<origin>("prompts", {host}, of.emits);
-  auto samplers = g.spawn<sampler>("sampler", {of.rollout});
+  auto samplers = g.spawn<sampler>("sampler", {of.rollout, {}, twinkle::bodies::own_thread, of.respawns});
   auto model = g.spawn<trainer>("model", {of.training, of.mesh});
   auto rows = prompts.emits(&origin::next, {.name = "next"})
                   .to(samplers, &sampler::sample, of.sample)

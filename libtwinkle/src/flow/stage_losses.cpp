@@ -46,7 +46,7 @@ void stage_machine::lose(std::size_t worker, const std::string& cause, bool retu
     return;
   }
   const fault why{plan_.team.places[worker], "", std::nullopt, cause};
-  if (!replaced && !can_spare_workers()) {
+  if (!replaced && !plan_.can_spare_workers()) {
     fail(why);
     return;
   }
@@ -75,15 +75,6 @@ void stage_machine::replace(std::size_t worker) {
     loaded.only = worker;
     start(revival_call{worker}, each.plan.endpoint, {}, each.placed, std::move(loaded));
   }
-}
-
-// Whether every endpoint can be executed by any worker, so that those that are left can do it all.
-bool stage_machine::can_spare_workers() const {
-  if (plan_.source || !plan_.publications.empty())
-    return false;
-  return std::all_of(plan_.endpoints.begin(), plan_.endpoints.end(), [](const blueprint::endpoint_spec& each) {
-    return each.kind == blueprint::role::load || each.retries > 0 || each.failed == failing::drops_rows;
-  });
 }
 
 // A row that is lost takes its children with it, so that those who wait for as many see them all. `depth` is that of the

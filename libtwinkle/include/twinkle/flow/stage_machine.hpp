@@ -161,7 +161,6 @@ class stage_machine {
   void recover();
   void lose(std::size_t worker, const std::string& cause, bool returns);
   void replace(std::size_t worker);
-  [[nodiscard]] bool can_spare_workers() const;
   [[nodiscard]] static batch with_lost_children(const batch& rows, const stage_plan::in& in, std::uint32_t depth);
   void release_data();
   void deliver(under_way& call);

@@ -98,6 +98,9 @@ struct stage_plan {
 
   /// It only looks at weights: nothing flows through it, so that it ends last.
   [[nodiscard]] bool observes() const { return inputs.empty() && !source && !loads.empty(); }
+
+  /// Every endpoint can be executed by any worker, so that those that are left can do it all.
+  [[nodiscard]] bool can_spare_workers() const;
 };
 
 }  // namespace twinkle
