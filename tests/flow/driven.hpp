@@ -14,7 +14,8 @@ namespace flow_test {
 /// A stage's machine, with workers that answer when the test says so, and what it posts to others.
 class driven {
  public:
-  explicit driven(twinkle::stage_plan plan) : plan_(std::move(plan)), machine_(plan_), open_(plan_.workers.size()) {}
+  explicit driven(twinkle::stage_plan plan, twinkle::stage_policies policies = {})
+      : plan_(std::move(plan)), machine_(plan_, std::move(policies)), open_(plan_.workers.size()) {}
 
   void tell(const twinkle::message& content) {
     for (twinkle::envelope& each : machine_.receive(twinkle::message(content), now)) {

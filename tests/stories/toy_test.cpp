@@ -68,7 +68,7 @@ TEST_CASE("a collector in the order of arrival is found out by some seed") {
   const seen_result right = result_of(tk::sim::simulate(toy::pipeline()));
   std::size_t found = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    const auto seen = tk::sim::simulate(toy::pipeline(), {.seed = seed, .collector = collect_as_they_come});
+    const auto seen = tk::sim::simulate(toy::pipeline(), {.seed = seed, .policies = {.collect = collect_as_they_come}});
     if (!seen.ended || seen.report.why || result_of(seen) != right)
       ++found;
   }

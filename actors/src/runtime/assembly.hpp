@@ -22,7 +22,7 @@ struct assembly_options {
   duration stop_patience = std::chrono::seconds(10);
   duration quiet = std::chrono::seconds(30);             ///< without progress, until it says who waits for whom
   duration standing{0};                                  ///< how often it says how the stages stand; 0: never
-  route::collector collector = route::collect_in_order;
+  stage_policies policies = {};
   std::size_t save_every = 0;                            ///< steps; 0: never
   std::shared_ptr<const checkpoint> resumed = nullptr;   ///< where the run goes on
   worker_maker worker = nullptr;                         ///< null: its body runs behind the executor

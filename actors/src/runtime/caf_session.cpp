@@ -73,7 +73,7 @@ session::session(const graph& pipeline, const run_options& options, run_listener
               .stop_patience = options.stop_patience,
               .quiet = options.quiet,
               .standing = options.standing,
-              .collector = options.collector,
+              .policies = options.policies,
               .save_every = options.save_every,
               .resumed = options.resumed ? std::make_shared<const checkpoint>(*options.resumed) : nullptr},
           options.system, listener)) {}

@@ -53,7 +53,7 @@ runtime::assembly_options assembly_of(const options& how, const cast& played) {
   runtime::assembly_options made;
   made.seed = how.run_seed;
   made.machines = how.cluster;
-  made.collector = how.collector;
+  made.policies = how.policies;
   made.save_every = how.save_every;
   if (how.resumed)
     made.resumed = std::make_shared<const checkpoint>(*how.resumed);

@@ -9,9 +9,10 @@
 
 namespace twinkle::route {
 
-machine::machine(team workers, collector rule)
+machine::machine(team workers, collector rule, reply_rule counts)
     : workers_(std::move(workers)),
       rule_(std::move(rule)),
+      counts_(std::move(counts)),
       gone_(workers_.workers(), presence::here),
       why_gone_(workers_.workers()) {
   ensure(workers_.workers() > 0 && workers_.data_rank.size() == workers_.workers() &&
@@ -74,6 +75,10 @@ outcome machine::finish(flight& ended, result<collected> value) {
   return answer;
 }
 
+bool machine::counts(const flight& call, std::size_t part, const holder& from) const {
+  return counts_({worker_of(call, part), id_of(call, part)}, call.answered[part], from);
+}
+
 std::optional<machine::spot> machine::open_part(std::size_t worker, call_id id) const {
   for (std::size_t at = 0; at < calls_.size(); ++at) {
     const flight& call = calls_[at];
@@ -82,12 +87,11 @@ std::optional<machine::spot> machine::open_part(std::size_t worker, call_id id) 
       std::size_t part = std::min(worker, call.parts.size() - 1);
       while (part > 0 && call.parts[part].worker > worker)
         --part;
-      const bool open = call.parts[part].worker == worker && !call.answered[part] && id_of(call, part) == id &&
-                        worker_of(call, part) == worker;
+      const bool open = call.parts[part].worker == worker && counts(call, part, {worker, id});
       return open ? std::optional(spot{at, part}) : std::nullopt;
     }
     for (const auto& [part, progress] : call.begun)
-      if (progress.id == id && progress.worker == worker && !call.answered[part])
+      if (progress.id == id && progress.worker == worker && counts(call, part, {worker, id}))
         return spot{at, part};
   }
   return std::nullopt;

@@ -16,12 +16,9 @@ bool anyone_needs(const stage_plan::publication& of, std::size_t version, std::s
 }  // namespace
 
 void stage_machine::resume() {
-  const checkpoint& from = *plan_.resumed;
-  for (subscription& each : subscriptions_)
-    if (each.plan.bound)
-      each.admitted.emplace(*each.plan.bound, each.plan.rows_per_step, from.step);
   if (!plan_.keeps)
     return;
+  const checkpoint& from = *plan_.resumed;
   trained_ = from.trained;
   steps_started_ = steps_ended_ = saved_ = from.step;
   for (series& each : series_) {
@@ -145,9 +142,7 @@ void stage_machine::take_in(std::size_t input, const batch& rows) {
   if (const std::size_t passed = count_of(rows) - count_of(left); passed > 0) {
     account_.held += passed;
     inlets_[input].pass_over(passed);
-    send(address::router(in.producer), msg::credit{in.edge, passed});
-    if (in.beside)
-      send(address::router(in.beside->producer), msg::credit{in.beside->edge, passed});
+    give_back(in, passed);
   }
   if (count_of(left) > 0)
     inlets_[input].receive(left);

@@ -15,27 +15,18 @@ namespace {
 // One call runs, and the next one lies ready at the workers.
 constexpr std::size_t calls_ahead = 2;
 
-std::vector<std::unique_ptr<regrouper>> make_regroups(const stage_plan::in& in) {
-  std::vector<std::unique_ptr<regrouper>> made;
-  for (const blueprint::regroup& each : in.regroups)
-    switch (each.how) {
-      case blueprint::regroup::kind::rebatch:
-        made.push_back(std::make_unique<rebatch>(each.rows, in.grouped, each.refill));
-        break;
-      case blueprint::regroup::kind::filter:
-        made.push_back(std::make_unique<filter_rows>(each.keeps, each.reason));
-        break;
-      case blueprint::regroup::kind::group_by_parent: made.push_back(std::make_unique<group_by_parent>(in.as_completed)); break;
-    }
-  return made;
-}
-
 }  // namespace
 
-stage_machine::stage_machine(stage_plan plan, route::collector rule)
-    : plan_(std::move(plan)), calls_(plan_.team, std::move(rule)), sequence_(plan_.emits_first) {
+stage_machine::stage_machine(stage_plan plan, stage_policies policies)
+    : plan_(std::move(plan)),
+      policies_(std::move(policies)),
+      calls_(plan_.team, policies_.collect, policies_.counts),
+      sequence_(plan_.emits_first) {
   for (const stage_plan::in& in : plan_.inputs) {
-    inlets_.emplace_back(make_regroups(in), in.buffer);
+    std::vector<std::unique_ptr<regrouper>> operators;
+    for (const blueprint::regroup& each : in.regroups)
+      operators.push_back(policies_.regroup(each, in));
+    inlets_.emplace_back(std::move(operators), in.buffer);
     joins_.push_back(in.beside ? std::optional<join>(std::in_place) : std::nullopt);
   }
   for (const stage_plan::out& out : plan_.outputs)
@@ -43,7 +34,7 @@ stage_machine::stage_machine(stage_plan plan, route::collector rule)
   for (const stage_plan::load& load : plan_.loads) {
     subscription made{load};
     if (load.bound)
-      made.admitted.emplace(*load.bound, load.rows_per_step);
+      made.admitted.emplace(*load.bound, load.rows_per_step, plan_.resumed ? plan_.resumed->step : 0, policies_.admits);
     subscriptions_.push_back(std::move(made));
   }
   for (const stage_plan::publication& each : plan_.publications)
@@ -218,8 +209,9 @@ bool stage_machine::start_loads() {
     // A bounded load has its place in the order of rows; any other takes effect when it comes.
     if (each.admitted && each.placed >= 0 && !each.admitted->due())
       continue;
-    weights next = std::move(each.pending.front());
-    each.pending.pop_front();
+    const auto first = each.pending.begin() + static_cast<std::ptrdiff_t>(policies_.next_load(each.pending));
+    weights next = std::move(*first);
+    each.pending.erase(first);
     each.placed = static_cast<std::int64_t>(next.version());
     each.newest = next;
     if (each.admitted)
@@ -252,13 +244,7 @@ bool stage_machine::start_data(std::size_t input) {
           "a filter threw something that is no std::exception"});
     return false;
   }
-  const auto give_back = [&](std::size_t rows) {
-    if (rows > 0)
-      send(address::router(in.producer), msg::credit{in.edge, rows});
-    if (rows > 0 && in.beside)
-      send(address::router(in.beside->producer), msg::credit{in.beside->edge, rows});
-  };
-  give_back(credits);
+  give_back(in, credits);
   const bool counted = plan_.steps && plan_.steps->endpoint == in.endpoint;
   if (!from.ready() || !ready_for_rows() || data_under_way() >= calls_ahead || !open_for(in.endpoint, 0) ||
       (counted && steps_started_ == plan_.steps->steps))
@@ -270,7 +256,7 @@ bool stage_machine::start_data(std::size_t input) {
   if (room == 0)
     return false;
   const inlet::taken taken = from.take(room);
-  give_back(taken.credits);
+  give_back(in, taken.credits);
   if (taken.rows.empty()) {
     pass_tombstones(taken.rows, input);
     return true;
@@ -286,6 +272,15 @@ bool stage_machine::start_data(std::size_t input) {
   start_states(in.endpoint);
   start_save(in.endpoint);
   return true;
+}
+
+void stage_machine::give_back(const stage_plan::in& in, std::size_t taken) {
+  const std::size_t rows = taken == 0 ? 0 : policies_.credits(taken);
+  if (rows == 0)
+    return;
+  send(address::router(in.producer), msg::credit{in.edge, rows});
+  if (in.beside)
+    send(address::router(in.beside->producer), msg::credit{in.beside->edge, rows});
 }
 
 // So that what is trained does not depend on who was first.
@@ -334,9 +329,8 @@ batch stage_machine::prepare(const batch& rows, data_call& call, const stage_pla
       ids.add(tag.id.source).add(tag.id.sequence);
       for (std::uint32_t at = 0; at < tag.id.depth; ++at)
         ids.add(tag.id.path[at].index);
-      if (tag.version != row_tag::unsampled)
-        step.staleness_max = std::max(step.staleness_max, before - tag.version);
     }
+    step.staleness_max = policies_.staleness(rows, before);
     step.rows = rows.rows();
     step.tombstones = call.tombstones.size();
     step.digest = ids.value();

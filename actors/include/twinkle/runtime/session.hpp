@@ -8,9 +8,9 @@
 
 #include "twinkle/base/time.hpp"
 #include "twinkle/flow/checkpoint.hpp"
-#include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/graph.hpp"
 #include "twinkle/flow/run_report.hpp"
+#include "twinkle/flow/stage_policies.hpp"
 
 namespace caf {
 class actor;
@@ -29,7 +29,7 @@ struct run_options {
   duration stop_patience = std::chrono::seconds(10);  ///< for bodies to end, once they are asked to
   duration quiet = std::chrono::seconds(30);          ///< without progress, until it says who waits for whom; 0: never
   duration standing{0};                               ///< how often it says how the stages stand; 0: never
-  route::collector collector = route::collect_in_order;
+  stage_policies policies = {};
   /// Steps; 0: never. The listener hears of each checkpoint of a graph that keeps; see checkpoint_folder.
   std::size_t save_every = 0;
   std::optional<checkpoint> resumed = std::nullopt;  ///< where the run goes on; steps are counted from there

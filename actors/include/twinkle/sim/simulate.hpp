@@ -10,10 +10,10 @@
 
 #include "twinkle/base/time.hpp"
 #include "twinkle/flow/checkpoint.hpp"
-#include "twinkle/flow/collected.hpp"
 #include "twinkle/flow/graph.hpp"
 #include "twinkle/flow/run_report.hpp"
 #include "twinkle/flow/seams.hpp"
+#include "twinkle/flow/stage_policies.hpp"
 #include "twinkle/place/cluster.hpp"
 #include "twinkle/sim/mishap.hpp"
 #include "twinkle/sim/observer.hpp"
@@ -41,7 +41,7 @@ struct options {
   std::vector<observer*> observers = {};
   chooser_seam* chooser = nullptr;   ///< null: random, by `seed`
   std::optional<time_point> interrupt = std::nullopt;  ///< when to ask the run to end, as Ctrl-C does
-  route::collector collector = route::collect_in_order;
+  stage_policies policies = {};
   std::size_t save_every = 0;  ///< steps; 0: never
   std::function<void(const checkpoint&)> on_saved = nullptr;
   std::optional<checkpoint> resumed = std::nullopt;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -53,6 +54,22 @@ struct setback {
   std::size_t dropped = 0;  ///< rows that were lost by it; else others work on them
 };
 
+/// Who has a part of a call: a worker, and the id under which it was given the part.
+struct holder {
+  std::size_t worker = 0;
+  call_id id = 0;
+
+  friend bool operator==(const holder&, const holder&) = default;
+};
+
+/// Whether what `from` says of a part that it was given counts. `now` has the part, or has answered for it.
+using reply_rule = std::function<bool(const holder& now, bool answered, const holder& from)>;
+
+/// Only what its holder says, until it has answered.
+[[nodiscard]] inline bool counts_once(const holder& now, bool answered, const holder& from) {
+  return !answered && now == from;
+}
+
 /// Decides for one stage: a call, its slices, replies in any order, failures and deadlines come in; what to send and
 /// what to answer go out. Every call has exactly one outcome: that of `start` if it is refused, else the first of a
 /// full set of replies, a failure, or its deadline. Replies that come late or twice change nothing.
@@ -65,7 +82,7 @@ struct setback {
 /// All workers of one data rank go together.
 class machine {
  public:
-  explicit machine(team workers, collector rule = collect_in_order);
+  explicit machine(team workers, collector rule = collect_in_order, reply_rule counts = counts_once);
 
   struct started {
     call_id call = 0;
@@ -180,6 +197,7 @@ class machine {
   [[nodiscard]] fault located(const flight& call, std::size_t part, fault why) const;
   [[nodiscard]] fault silence(const flight& call, std::size_t part) const;
   progress& progress_of(flight& call, std::size_t part);
+  [[nodiscard]] bool counts(const flight& call, std::size_t part, const holder& from) const;
   [[nodiscard]] call_id id_of(const flight& call, std::size_t part) const;
   [[nodiscard]] std::size_t worker_of(const flight& call, std::size_t part) const;
   [[nodiscard]] std::size_t unit_of(const flight& call, std::size_t worker) const;
@@ -190,6 +208,7 @@ class machine {
 
   team workers_;
   collector rule_;
+  reply_rule counts_;
   std::vector<flight> calls_;
   call_id next_ = 0;
   std::vector<presence> gone_;           // by worker

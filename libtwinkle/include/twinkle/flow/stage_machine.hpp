@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "twinkle/flow/admission.hpp"
 #include "twinkle/flow/client_calls.hpp"
 #include "twinkle/flow/edge_ends.hpp"
 #include "twinkle/flow/join.hpp"
 #include "twinkle/flow/message.hpp"
 #include "twinkle/flow/route.hpp"
 #include "twinkle/flow/stage_plan.hpp"
+#include "twinkle/flow/stage_policies.hpp"
 
 namespace twinkle {
 
@@ -25,7 +25,7 @@ namespace twinkle {
 /// One order for all workers: construct, then source or data calls, loads and states as they are placed, then destroy.
 class stage_machine {
  public:
-  explicit stage_machine(stage_plan plan, route::collector rule = route::collect_in_order);
+  explicit stage_machine(stage_plan plan, stage_policies policies = {});
 
   /// A respawn in what it returns is for its own actor: to put a new worker in the place of one that is gone.
   [[nodiscard]] outbox receive(message&& content, time_point now);
@@ -148,6 +148,7 @@ class stage_machine {
   void emit_source(std::size_t endpoint, const batch& rows);
   void end_source(std::size_t endpoint);
   void take_in(std::size_t input, const batch& rows);
+  void give_back(const stage_plan::in& in, std::size_t taken);
   [[nodiscard]] batch outstanding(const batch& rows) const;
 
   // calls
@@ -193,6 +194,7 @@ class stage_machine {
   void send(const address& to, message content) { out_.push_back({to, std::move(content)}); }
 
   stage_plan plan_;
+  stage_policies policies_;
   route::machine calls_;
   phase phase_ = phase::idle;
   std::deque<inlet> inlets_;
