@@ -8,6 +8,7 @@
 #include "cast.hpp"
 #include "misfortunes.hpp"
 #include "timed_worker.hpp"
+#include "twinkle/sim/oracles.hpp"
 #include "twinkle/sim/random_chooser.hpp"
 #include "world.hpp"
 
@@ -78,7 +79,10 @@ outcome simulate(const graph& pipeline, const options& how) {
   outcome seen;
   random_chooser by_seed{how.seed};
   busy_meter meter{plan.stages.size()};
-  world here{how.chooser != nullptr ? *how.chooser : by_seed, terrain_of(placed, how.links), how.observers};
+  oracles promises{plan, placed.stages};
+  std::vector<observer*> observers{how.observers};
+  observers.push_back(&promises);
+  world here{how.chooser != nullptr ? *how.chooser : by_seed, terrain_of(placed, how.links), observers};
   misfortunes bad{plan, placed, bodies, here};
   for (const mishap& each : how.mishaps)
     bad.add(each);
@@ -100,8 +104,13 @@ outcome simulate(const graph& pipeline, const options& how) {
   seen.at = here.now();
   seen.history = here.history();
   seen.events = here.events();
-  for (observer* each : how.observers)
+  const std::vector<observer::in_flight> on_their_way = here.undelivered();
+  for (observer* each : observers) {
+    each->on_undelivered(seen.at, on_their_way);
     each->on_end(seen.at, seen.report, seen.ended);
+  }
+  seen.violations = promises.found();
+  seen.lost = promises.lost();
   return seen;
 }
 

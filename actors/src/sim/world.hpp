@@ -74,6 +74,9 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   /// done.
   bool run(const std::function<bool()>& done, time_point end);
 
+  /// What is on its way.
+  [[nodiscard]] std::vector<observer::in_flight> undelivered() const;
+
   /// A hash of what happened, in order, without ids of threads and without pointers.
   [[nodiscard]] std::uint64_t history() const { return history_.value(); }
   [[nodiscard]] std::size_t events() const { return events_; }

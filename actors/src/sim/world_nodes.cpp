@@ -75,6 +75,18 @@ void world::forget_what_travels(std::size_t node) {
       wire.on.forget();
 }
 
+std::vector<observer::in_flight> world::undelivered() const {
+  std::vector<observer::in_flight> all;
+  for (const auto* among : {&loaded_, &held_back_})
+    for (const link* each : *among)
+      for (const message& content : each->waiting)
+        all.push_back({each->from, each->to, &content});
+  for (const auto& [between, wire] : wires_)
+    for (const connection::parcel& each : wire.on.parcels())
+      all.push_back({each.from, each.what.to, &each.what.content});
+  return all;
+}
+
 void world::delay_weights(std::size_t stage, time_point when) { late_[stage] = std::max(late_[stage], when); }
 
 }  // namespace twinkle::sim

@@ -17,7 +17,9 @@
 #include "twinkle/place/cluster.hpp"
 #include "twinkle/sim/mishap.hpp"
 #include "twinkle/sim/observer.hpp"
+#include "twinkle/sim/row_at.hpp"
 #include "twinkle/sim/rule.hpp"
+#include "twinkle/sim/violation.hpp"
 
 namespace twinkle::sim {
 
@@ -64,6 +66,8 @@ struct outcome {
   std::vector<std::string> setbacks = {};  ///< what failed, and did not end the run
   std::vector<std::string> waits = {};     ///< who waited for whom, when it was last said that nothing moves
   std::vector<grade> grades = {};
+  std::vector<violation> violations = {};  ///< promises that it broke: none, ever
+  std::vector<row_at> lost = {};           ///< rows that are nowhere, or that a run that did not end still had
   std::uint64_t history = 0;   ///< a hash of all that happened, in order
   std::size_t events = 0;
 };

@@ -28,6 +28,9 @@ class connection {
   /// When the next one arrives, if it is not cut before.
   [[nodiscard]] std::optional<time_point> next() const;
 
+  /// What is on its way, or waits for it to be back.
+  [[nodiscard]] const std::deque<parcel>& parcels() const { return parcels_; }
+
   void cut() { ++cuts_; }
   /// Undoes one cut; several may overlap.
   void heal(time_point now);
