@@ -67,7 +67,7 @@ TEST_CASE("a stage admits as many rows with a version as its policy says") {
   std::vector<std::size_t> asked;
   driven sampler = stage_with({.admits = [&](std::size_t version, std::size_t bound, std::size_t rows_per_step) {
     asked = {version, bound, rows_per_step};
-    return std::size_t{3};
+    return std::size_t{4};
   }});
   sampler.start();
   sampler.tell(msg::published{0, version(0)});

@@ -66,8 +66,6 @@ void change_tags(payload& of, Change change) {
       each = with_each_tag(each, change);
 }
 
-bool counts(const returned& part) { return !part.replica; }
-
 }  // namespace
 
 batch finished_rows(const batch& rows) {
@@ -213,7 +211,7 @@ std::optional<outcome> machine::failed(flight& call, std::size_t part, fault why
   const std::vector<std::size_t> beside = parts_beside(call, part);
   // A replica's result is not needed where the one that counts is there.
   const bool counted = std::any_of(beside.begin(), beside.end(), [&](std::size_t at) {
-    return call.answered[at] && counts(call.parts[at]);
+    return call.answered[at] && !call.parts[at].replica;
   });
   if (counted)
     return answer(call, part, {});

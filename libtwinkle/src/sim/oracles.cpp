@@ -86,6 +86,6 @@ std::vector<violation> oracles::found() const {
   return all;
 }
 
-std::vector<oracles::row_at> oracles::lost() const { return watch_->rows.lost(); }
+std::vector<row_at> oracles::lost() const { return watch_->rows.lost(); }
 
 }  // namespace twinkle::sim

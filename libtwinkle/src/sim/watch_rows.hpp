@@ -26,7 +26,7 @@ class row_oracle final : public oracle {
   void on_finished(const msg::finished& what) override;
   void on_end(const run_report& report, bool ended) override;
 
-  [[nodiscard]] const std::vector<oracles::row_at>& lost() const { return nowhere_; }
+  [[nodiscard]] const std::vector<row_at>& lost() const { return nowhere_; }
 
  private:
   // A call that trains, and the rows that its workers were given: the same rows again are a replica's.
@@ -80,7 +80,7 @@ class row_oracle final : public oracle {
   std::size_t dead_ = 0;                      // that were alive before
   std::vector<std::size_t> delivered_;        // rows, by edge
   std::vector<std::size_t> sent_;             // rows, by edge, as their producers say
-  std::vector<oracles::row_at> nowhere_;
+  std::vector<row_at> nowhere_;
 };
 
 }  // namespace twinkle::sim
