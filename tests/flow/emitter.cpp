@@ -6,6 +6,7 @@
 #include "numbered.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/flow/collected.hpp"
+#include "twinkle/flow/route.hpp"
 
 using namespace flow_test;
 using twinkle::batch;
@@ -32,6 +33,23 @@ TEST_CASE("a parent is closed once, and must be one that was given") {
   out(0, plain(1));
   CHECK_THROWS_WITH_AS(out(0, plain(1)), "emit: row 0:0 is closed twice; emit all its rows at once", twinkle::error);
   CHECK_THROWS_WITH_AS(out(2, plain(1)), "emit: row 2 is closed, but 2 rows were given", twinkle::error);
+}
+
+TEST_CASE("a parent that is left unfinished keeps its name, and is not handed out") {
+  const batch given = numbered(3);
+  std::vector<names> handed;
+  emitter out{given, [&](const batch& rows) { handed.push_back(names_of(rows)); }};
+  out(0, plain(2));
+  out.unfinished(1, plain(1, 7));
+  out(2, plain(1));
+  CHECK(handed == std::vector<names>{{"0:0/0", "0:0/1"}, {"0:2/0"}});
+  CHECK(names_of(out.all()) == names{"0:0/0", "0:0/1", "0:1", "0:2/0"});
+  CHECK(names_of(twinkle::route::finished_rows(out.all())) == names{"0:0/0", "0:0/1", "0:2/0"});
+  CHECK_THROWS_WITH_AS(out.unfinished(1, plain(1)), "emit: row 0:1 is closed twice; emit all its rows at once",
+                       twinkle::error);
+  emitter other{given, [](const batch&) {}};
+  CHECK_THROWS_WITH_AS(other.unfinished(0, plain(2)),
+                       "emit: row 0:0 is left unfinished as 2 rows; it goes on as one", twinkle::error);
 }
 
 TEST_CASE("a parent that was never closed is told by name") {

@@ -221,12 +221,13 @@ void stage_machine::pass_on(const msg::reply& answer) {
   if (part == nullptr || part->replica || part->padding || !answer.value)
     return;
   const batch* given = calls_.given(answer.call, answer.worker);
+  const auto* value = std::get_if<batch>(&answer.value.value());
   const auto streamed = data->streamed.find({answer.worker, answer.call});
-  if (streamed != data->streamed.end()) {
-    data->early += given->rows() - streamed->second;  // it emitted all of it, or will be told
+  if (streamed != data->streamed.end()) {  // it emitted all but what it leaves to others, or will be told
+    const std::size_t left = value == nullptr ? 0 : value->rows() - route::finished_rows(*value).rows();
+    data->early += given->rows() - streamed->second - left;
     return;
   }
-  const auto* value = std::get_if<batch>(&answer.value.value());
   if (value == nullptr || given == nullptr)
     return;
   auto rows = route::rows_by_parent(*given, *value);

@@ -18,10 +18,17 @@ class emitter {
   /// Throws `error` for a row that there is not, or that was closed before.
   void operator()(std::size_t parent, const batch& rows);
 
-  /// All that was emitted, in the order of the parents.
+  /// Leaves row `parent` to whichever worker takes it next, which goes on with `row`, its one row so far: see
+  /// batch::unfinished. Throws `error` as above, and for any other number of rows.
+  void unfinished(std::size_t parent, const batch& row);
+
+  /// All that was emitted or left, in the order of the parents.
   [[nodiscard]] batch all() const;
 
  private:
+  void check_open(std::size_t parent) const;
+  void close(std::size_t parent, batch part);
+
   const batch& given_;
   std::function<void(const batch&)> sink_;
   std::vector<batch> parts_;  // by parent
