@@ -78,6 +78,7 @@ TEST_CASE("as completed, rows of quick workers do not wait for a slow one; order
     (ordered ? rows : rows.as_completed()).to(sinks, &sink::train);
     const auto end = tk::sim::simulate(g);
     CHECK(end.ended);
+    CHECK(end.violations.empty());
     CHECK(end.report.good());
     CHECK(all_of(seen).size() == 8);
     CHECK(end.report.trained == 8);
@@ -102,6 +103,7 @@ TEST_CASE("an emitter's rows go on parent by parent, and each batch is in the or
         .to(sinks, &sink::train);
     const auto end = tk::sim::simulate(g, {.seed = seed});
     CHECK(end.ended);
+    CHECK(end.violations.empty());
     CHECK(end.report.good());
     CHECK(all_of(seen).size() == 24);
     CHECK(seen.batches.size() == 6);
@@ -129,6 +131,7 @@ TEST_CASE("what replicas and padded ranks emit does not go on") {
         .to(sinks, &sink::train);
     const auto end = tk::sim::simulate(g);
     CHECK(end.ended);
+    CHECK(end.violations.empty());
     CHECK(end.report.good());
     CHECK(all_of(seen).size() == static_cast<std::size_t>(count));
     CHECK(end.report.trained == 8);
@@ -157,6 +160,7 @@ TEST_CASE("case K-F2: a filter drops rows by name, and batches are of what is le
         .to(sinks, &sink::train);
     const auto end = tk::sim::simulate(g);
     CHECK(end.ended);
+    CHECK(end.violations.empty());
     CHECK(end.report.good());
     CHECK(all_of(seen).size() == 18);
     CHECK(end.report.trained == 24);  // tombstones are accounted for with those who took them
@@ -174,6 +178,7 @@ TEST_CASE("a stream that is used twice fans out: each branch gets every row, and
   rows.to(samplers, &sampler::sample).to(g.spawn<sink>("slow", {host}, &slow), &sink::train);
   const auto end = tk::sim::simulate(g);
   CHECK(end.ended);
+  CHECK(end.violations.empty());
   CHECK(end.report.good());
   CHECK(all_of(quick).size() == 48);
   CHECK(all_of(slow).size() == 48);
@@ -207,6 +212,7 @@ TEST_CASE("case K-F4: 64 rows of 8 children each and rebatch(512) neither stick 
         .group_by(tk::parent).rebatch(512).to(sinks, &sink::train);
     const auto end = tk::sim::simulate(g, {.seed = seed});
     CHECK(end.ended);
+    CHECK(end.violations.empty());
     CHECK(end.report.trained == 2048);
     REQUIRE(seen.batches.size() == 4);
     CHECK(seen.batches.front().size() == 512);
@@ -257,6 +263,7 @@ TEST_CASE("case K-F4: a fan-out whose branches meet in zip does not stick, thoug
     tk::zip(quick, slow).rebatch(16).to(checkers, &checker::check);
     const auto end = tk::sim::simulate(g, {.seed = seed});
     CHECK(end.ended);
+    CHECK(end.violations.empty());
     CHECK_MESSAGE(end.report.good(), (end.report.why ? end.report.why->cause : ""));
     CHECK(seen == 128);
     histories.insert(end.history);
@@ -285,6 +292,7 @@ TEST_CASE("a batch of which nothing is left passes a sink that counts no steps")
       .to(sinks, &sink::train);
   const auto end = tk::sim::simulate(g);
   CHECK(end.ended);
+  CHECK(end.violations.empty());
   CHECK_MESSAGE(end.report.good(), (end.report.why ? end.report.why->cause : ""));
   CHECK(seen.batches == std::vector<std::vector<std::int64_t>>{{8, 9, 10, 11}});
   CHECK(end.report.trained == 24);
@@ -333,6 +341,7 @@ TEST_CASE("branches of a zip that expand their rows are told, and do not wait fo
   tk::zip(rows, rows.to(expanders, &expander::same, {.name = "same"})).to(sinks, &sink::train);
   const auto end = tk::sim::simulate(g);
   CHECK(end.ended);
+  CHECK(end.violations.empty());
   REQUIRE(end.report.why);
   CHECK(end.report.why->cause.find("neither branch may expand its rows") != std::string::npos);
 }

@@ -126,6 +126,7 @@ run_of run_and_kill(const shape& of, std::uint64_t seed) {
     const tk::sim::outcome seen = tk::sim::simulate(pipeline(of, made), how);
     REQUIRE(seen.ended);
     CHECK((seen.report.good() || life < 2));
+    CHECK(seen.violations.empty());
   }
   return made;
 }

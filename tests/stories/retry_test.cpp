@@ -48,6 +48,7 @@ TEST_CASE("a rollout that fails once is sampled by another, and the same rows ar
         tk::sim::simulate(toy::pipeline({.harm = once(seed % 4, break_down), .retries = 1}), {.seed = seed});
     REQUIRE(seen.ended);
     CHECK(toy::why(seen.report) == "");
+    CHECK(seen.violations.empty());
     CHECK(seen.report.setbacks == 1);
     CHECK(seen.report.lost == 0);
     CHECK(trained(seen.steps) == trained(whole.steps));
@@ -75,6 +76,7 @@ TEST_CASE("case K-F2: rows that are lost count for their step, which trains what
     const auto seen = tk::sim::simulate(toy::pipeline(shape), {.seed = seed});
     REQUIRE(seen.ended);
     CHECK(toy::why(seen.report) == "");
+    CHECK(seen.violations.empty());
     CHECK(seen.report.lost == 2);
     REQUIRE(seen.steps.size() == 6);
     CHECK(seen.steps[0].rows == 12);
@@ -105,4 +107,5 @@ TEST_CASE("a body that hangs is called back at its deadline, named, abandoned an
   CHECK(trained(seen.steps) == trained(whole.steps));
   CHECK(seen.report.abandoned == std::vector<std::string>{"toy/sampler[dp=1]@local:gpu1 in sample"});
   CHECK(seen.report.setbacks >= 1);
+  CHECK(seen.violations.empty());
 }

@@ -53,6 +53,7 @@ TEST_CASE("the toy pipeline trains the same rows to the same weights, whatever o
     const tk::sim::outcome seen = tk::sim::simulate(toy::pipeline(), {.seed = seed});
     REQUIRE(seen.ended);
     CHECK(result_of(seen) == result_of(first));
+    CHECK(seen.violations == std::vector<tk::sim::violation>{});
     histories.insert(seen.history);
   }
   CHECK(histories.size() >= 100);
@@ -69,8 +70,11 @@ TEST_CASE("a collector in the order of arrival is found out by some seed") {
   std::size_t found = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const auto seen = tk::sim::simulate(toy::pipeline(), {.seed = seed, .policies = {.collect = collect_as_they_come}});
-    if (!seen.ended || seen.report.why || result_of(seen) != right)
+    if (!seen.ended || seen.report.why || result_of(seen) != right) {
       ++found;
+      REQUIRE(!seen.violations.empty());
+      CHECK(seen.violations.front().oracle == "order");
+    }
   }
   CHECK(found > 0);
 }
