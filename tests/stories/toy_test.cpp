@@ -30,17 +30,6 @@ seen_result result_of(const tk::sim::outcome& seen) {
   return found;
 }
 
-// Puts the results of the workers behind each other as they came: what a naive collector does.
-tk::result<tk::collected> collect_as_they_come(const tk::route::team& team, const tk::route::call& of,
-                                               std::span<const tk::route::returned> results) {
-  if (results.empty() || !std::holds_alternative<tk::batch>(results.front().value))
-    return tk::route::collect_in_order(team, of, results);
-  std::vector<tk::batch> parts(results.size());
-  for (const tk::route::returned& each : results)
-    parts[each.order] = std::get<tk::batch>(each.value);
-  return tk::collected{tk::payload{tk::batch::concat(parts)}};
-}
-
 }  // namespace
 
 TEST_CASE("the toy pipeline trains the same rows to the same weights, whatever order things happen in") {
@@ -63,20 +52,6 @@ TEST_CASE("a seed that repeats gives the same history") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed)
     CHECK(tk::sim::simulate(toy::pipeline(), {.seed = seed}).history ==
           tk::sim::simulate(toy::pipeline(), {.seed = seed}).history);
-}
-
-TEST_CASE("a collector in the order of arrival is found out by some seed") {
-  const seen_result right = result_of(tk::sim::simulate(toy::pipeline()));
-  std::size_t found = 0;
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    const auto seen = tk::sim::simulate(toy::pipeline(), {.seed = seed, .policies = {.collect = collect_as_they_come}});
-    if (!seen.ended || seen.report.why || result_of(seen) != right) {
-      ++found;
-      REQUIRE(!seen.violations.empty());
-      CHECK(seen.violations.front().oracle == "order");
-    }
-  }
-  CHECK(found > 0);
 }
 
 TEST_CASE("no row is trained beyond its staleness bound, and the bound is used") {
