@@ -97,6 +97,23 @@ class credit_for_each_try final : public tk::sim::observer {
   std::size_t tries_ = 0;
 };
 
+// Groups are whole when as many rows are there as their parents have children: those that were dropped never come.
+class group_by_rows_alone final : public tk::regrouper {
+ public:
+  [[nodiscard]] std::vector<tk::batch> add(const tk::batch& rows) override {
+    return groups_.add(rows.without_tombstones());
+  }
+  [[nodiscard]] std::vector<tk::batch> end() override { return groups_.end(); }
+  [[nodiscard]] std::size_t held() const override { return groups_.held(); }
+
+ private:
+  tk::group_by_parent groups_;
+};
+
+struct scorer {
+  tk::batch score(tk::context&, const tk::batch& rows) { return rows; }
+};
+
 const tk::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
 
 // How long it takes depends on the row and on who works on it; what it has begun it ends, whatever it is told.
@@ -124,6 +141,26 @@ tk::graph hasty() {
       .to(solvers, &solver::solve, {.name = "solve", .deadline = 150ms, .retries = 8})
       .as_completed()
       .to(trained, &toy::model::train, {.name = "train"});
+  return g;
+}
+
+// Three scorers for the children of eight rows: some siblings are with two of them. The bound holds the samplers back
+// while nothing is trained.
+tk::graph scored() {
+  tk::graph g{"scored"};
+  auto prompts = g.spawn<toy::source>("source", {host}, std::size_t{8}, std::size_t{1000});
+  auto samplers = g.spawn<toy::sampler>("sampler", {{.name = "rollout", .ranks = 4}});
+  auto scorers = g.spawn<scorer>("scorer", {{.name = "scoring", .ranks = 3}});
+  auto trained = g.spawn<toy::model>("model", {{.name = "trainer", .ranks = 2}});
+  prompts.emits(&toy::source::next, {.name = "next", .rows = 8})
+      .to(samplers, &toy::sampler::sample, {.name = "sample", .expands = 2})
+      .to(scorers, &scorer::score, {.name = "score", .failed = tk::failing::drops_rows})
+      .group_by(tk::parent)
+      .rebatch(16)
+      .to(trained, &toy::model::train, {.name = "train", .max_staleness = 1})
+      .stop_after(6);
+  trained.publishes(&toy::model::state, {.after = &toy::model::train, .name = "state"})
+      .to(samplers, &toy::sampler::load, {.name = "load"});
   return g;
 }
 
@@ -162,4 +199,16 @@ TEST_CASE("planted: versions that are loaded newest first go backwards") {
 TEST_CASE("planted: a reply that counts though another worker took over trains its rows twice") {
   const auto any_reply = [](const tk::route::holder&, bool, const tk::route::holder&) { return true; };
   check_found({"rows", [=] { return bug{{.counts = any_reply}}; }, hasty(), {}});
+}
+
+TEST_CASE("planted: a group that does not count what was dropped of it waits for ever") {
+  const auto plant = [] {
+    return bug{{.regroup = [](const tk::blueprint::regroup& how,
+                              const tk::stage_plan::in& on) -> std::unique_ptr<tk::regrouper> {
+      if (how.how == tk::blueprint::regroup::kind::group_by_parent)
+        return std::make_unique<group_by_rows_alone>();
+      return tk::make_regrouper(how, on);
+    }}};
+  };
+  check_found({"drains", plant, scored(), costs()});
 }
