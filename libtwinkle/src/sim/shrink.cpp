@@ -23,11 +23,13 @@ duration rounder(duration time) {
   return best;
 }
 
-// What to try in place of a time, the boldest first.
+constexpr duration finest = std::chrono::milliseconds(1);
+
+// What to try in place of a time, the boldest first. A time that is no whole millisecond is not simple.
 std::vector<duration> simpler(duration time, duration least) {
   std::vector<duration> found;
   for (const duration each : {least, rounder(time / 10), rounder(time)})
-    if (each >= least && each < time && (found.empty() || each > found.back()))
+    if ((each == least || each >= finest) && each < time && (found.empty() || each > found.back()))
       found.push_back(each);
   return found;
 }
@@ -102,7 +104,7 @@ class shrinking {
     const mishaps before = found_.mishaps;
     for (std::size_t which = 0; which < found_.mishaps.size(); ++which) {
       // What lasts no time did not happen: that is for dropping.
-      simplify(which, &mishap::lasts, [](duration lasts) { return simpler(lasts, std::chrono::milliseconds(1)); });
+      simplify(which, &mishap::lasts, [](duration lasts) { return simpler(lasts, finest); });
       simplify(which, &mishap::at, [](time_point at) { return simpler(at, time_point{0}); });
       simplify(which, &mishap::factor, nearer_to_1);
     }

@@ -65,7 +65,9 @@ class drawing {
  private:
   // Nothing where the graph would not survive it.
   std::optional<mishap> draw(kind what) {
-    mishap made{.at = up_to(how_.until), .what = what, .lasts = heavy_tail(random_, lasts_max_ / 64)};
+    mishap made{.at = how_.from + up_to(std::max(how_.until - how_.from, duration{0})),
+                .what = what,
+                .lasts = heavy_tail(random_, lasts_max_ / 64)};
     const bool good = what >= kind::node_dies ? strike_node(made) : strike_stage(made);
     return good ? std::optional(made) : std::nullopt;
   }
@@ -105,7 +107,7 @@ class drawing {
     if (made.what == kind::node_dies)
       return pay(costs);
     // A node that is away for long is taken to be lost, which may be more than the graph can take.
-    if (made.lasts >= how_.patience / 2 && !pay(costs))
+    if (made.lasts >= how_.patience && !pay(costs))
       made.lasts = up_to(how_.patience / 2);
     return true;
   }

@@ -19,7 +19,9 @@ struct swarm {
 };
 
 struct swarm_options {
-  duration until = std::chrono::minutes(1);     ///< no mishap begins later
+  /// No mishap begins earlier: before all workers are built, the first that fails ends the run.
+  time_point from = std::chrono::milliseconds(500);
+  time_point until = std::chrono::minutes(1);   ///< nor later
   std::size_t mishaps_max = 8;
   duration lasts_max = std::chrono::seconds(10);
   std::size_t factor_max = 10;                  ///< of what is slow
