@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# find_package(twinkle) gives twinkle::core, twinkle::actors and twinkle::interop; COMPONENTS torch adds twinkle::torch.
+# find_package(twinkle) gives twinkle::core, twinkle::actors, twinkle::interop and twinkle::testing; COMPONENTS torch adds twinkle::torch.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/twinkle)
 
 set(targets)
-foreach(target IN ITEMS twinkle_core twinkle_actors twinkle_interop)
+foreach(target IN ITEMS twinkle_core twinkle_actors twinkle_interop twinkle_testing)
   if(TARGET ${target})
     list(APPEND targets ${target})
   endif()

@@ -103,6 +103,12 @@ class Walls(unittest.TestCase):
             self.assertEqual(["torch"], self.include(path, "<torch/torch.h>"), path)
         self.assertEqual([], self.include("examples/grpo_sort.cpp", '"twinkle/torch/policy.hpp"'))
 
+    def test_doctest_is_the_tests_own_and_that_of_one_public_folder(self):
+        for path in ("tests/base/a.cpp", "actors/include/twinkle/testing/a.hpp", "examples/a.cpp"):
+            self.assertEqual([], self.include(path, "<doctest/doctest.h>"), path)
+        for path in ("actors/include/twinkle/sim/a.hpp", "actors/src/sim/a.cpp", "libtwinkle/src/base/a.cpp"):
+            self.assertEqual(["doctest"], self.include(path, "<doctest/doctest.h>"), path)
+
     def test_public_headers_hold_no_json(self):
         self.assertEqual([], self.include("libtwinkle/src/data/a.cpp", "<boost/json.hpp>"))
         self.assertEqual(["json"], self.include("libtwinkle/include/twinkle/data/a.hpp", "<boost/json.hpp>"))

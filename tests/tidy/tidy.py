@@ -41,6 +41,8 @@ LIBRARIES = [
     ("asio", r"boost/asio", rf"actors/src/.*|{BENCH}|{INTEROP}", "Asio belongs in actors/src"),
     ("torch", r"(torch|ATen|c10|caffe2)/", r"actors/src/torch/.*", "libtorch belongs in actors/src/torch"),
     ("toml", r"toml\+\+/", r"libtwinkle/src/place/cluster_file\.cpp", "TOML belongs in cluster_file.cpp"),
+    ("doctest", r"doctest/", rf"actors/include/twinkle/testing/.*|{TESTS}|examples/.*",
+     "doctest belongs in tests, and in twinkle/testing"),
     ("json", r"boost/json", r"(?!.*/include/).*", "JSON belongs in sources, not in public headers"),
 ]
 
