@@ -52,6 +52,7 @@ for command in json.loads((work / "build/compile_commands.json").read_text()):
 run("cmake", "--build", work / "build", "--parallel", "2")
 assert run(work / "build/squares") == "3 steps, 12 rows"
 assert run(work / "build/inside") == "3 steps inside"
+assert "Status: SUCCESS!" in run(work / "build/story")
 if "twinkle/torch/torch_model.hpp" in named:
     assert run(work / "build/learner") == "1 stage"
     # A machine without libtorch can use the rest.

@@ -37,13 +37,17 @@ struct summer {
   }
 };
 
-inline twinkle::graph squares() {
-  twinkle::graph g{"squares"};
+inline void build_squares(twinkle::graph& g) {
   const twinkle::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
   const twinkle::device_group pool{.name = "pool", .ranks = 2};
   auto numbers = g.spawn<counter>("counter", {host}).emits(&counter::next, {.rows = 4});
   numbers.to(g.spawn<squarer>("squarer", {pool}), &squarer::square)
       .to(g.spawn<summer>("summer", {host}), &summer::add)
       .stop_after(3);
+}
+
+inline twinkle::graph squares() {
+  twinkle::graph g{"squares"};
+  build_squares(g);
   return g;
 }
