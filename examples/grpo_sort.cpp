@@ -3,6 +3,7 @@
 // weights back to the samplers.
 #include <string>
 
+#include "grpo_sort_simulated.hpp"
 #include "twinkle/runtime/main.hpp"
 #include "twinkle/torch/torch_evaluator.hpp"
 #include "twinkle/torch/torch_model.hpp"
@@ -13,6 +14,8 @@
 
 // run: --steps 2
 // run: plan
+// run: simulate --steps 20 --staleness 1
+// run: simulate --steps 20 --seeds 3 --faults swarm --nodes 3
 
 namespace tk = twinkle;
 
@@ -33,7 +36,7 @@ void grpo(tk::graph& g) {
   auto evaluator = g.spawn<tk::torch_evaluator>("evaluator", {host}, tk::torch_evaluator::options{.data = heldout});
 
   auto prompts = loader.emits(&tk::jsonl_loader::next);
-  auto rollouts = prompts.to(sampler, &tk::torch_sampler::sample, {.name = "sample", .expands = 8});
+  auto rollouts = prompts.to(sampler, &tk::torch_sampler::sample, {.name = "sample", .expands = 8, .retries = 2});
   auto scored = rollouts.to(judge, &tk::exact_match::score, {.name = "score"});
   auto groups = scored.group_by(tk::parent).to(advantage, &tk::grpo_advantage::advantages, {.name = "advantages"});
   auto steps = groups.rebatch(256).to(model, &tk::torch_model::train,
@@ -44,5 +47,5 @@ void grpo(tk::graph& g) {
   model.keeps(&tk::torch_model::save, &tk::torch_model::restore);
   steps.stop_after(g.option<std::size_t>("steps", 120, "training steps"));
 }
-int main(int argc, char** argv) { return tk::main(argc, argv, grpo); }
+int main(int argc, char** argv) { return tk::main(argc, argv, grpo, sorted::simulated()); }
 // [pipeline]

@@ -4,15 +4,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "assembly.hpp"
 #include "real_files.hpp"
 #include "real_signals.hpp"
 #include "run_log.hpp"
+#include "simulate_command.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/flow/check.hpp"
 #include "twinkle/runtime/checkpoint_folder.hpp"
@@ -21,18 +24,40 @@
 namespace twinkle {
 namespace {
 
+enum class verb : std::uint8_t { run, plan, simulate };
+
 struct flags {
-  bool plan = false;
+  verb what = verb::run;
   std::string out;
   std::string resume;
   std::size_t save_every = 10;
   double stop_patience_s = 10;
+  runtime::simulate_flags simulated;
   std::map<std::string, std::string> options;
 };
 
 std::string program_name(const char* path) {
   const std::string whole = path == nullptr ? "pipeline" : path;
   return whole.substr(whole.find_last_of('/') + 1);
+}
+
+void declare_simulate(CLI::App& under, runtime::simulate_flags& into) {
+  CLI::App& app = *under.add_subcommand("simulate", "run the pipeline in virtual time, the same for the same seed");
+  app.fallthrough();
+  app.add_option("--seeds", into.seeds, "how many seeds, from --seed on")
+      ->capture_default_str()
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1000000000}));
+  app.add_option_function<std::string>(
+         "--faults", [&into](const std::string& which) { into.swarm = which == "swarm"; },
+         "swarm: what goes wrong is drawn from the seed, within what the graph is made to survive")
+      ->check(CLI::IsMember({"none", "swarm"}))
+      ->default_str("none");
+  app.add_option("--nodes", into.nodes, "nodes, over which the graph's devices are shared out")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--until", into.until_s, "seconds of virtual time, after which it is wrong that a run is not over")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e9));
 }
 
 // Nothing, if the arguments say to go on.
@@ -42,6 +67,7 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& in
   app.add_subcommand("run", "run the pipeline (default)")->fallthrough();
   const CLI::App* draw = app.add_subcommand("plan", "check the graph and draw it; starts nothing");
   app.get_subcommand("plan")->fallthrough();
+  declare_simulate(app, into.simulated);
   into.options.emplace("seed", "1");
   app.add_option("--seed", into.options["seed"], "seed of everything that is drawn")->capture_default_str();
   app.add_option("--out", into.out, "folder for metrics.jsonl, model.safetensors and checkpoint/");
@@ -61,7 +87,10 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& in
   } catch (const CLI::ParseError& wrong) {
     return app.exit(wrong) == 0 ? 0 : 2;
   }
-  into.plan = draw->parsed();
+  if (draw->parsed())
+    into.what = verb::plan;
+  else if (app.got_subcommand("simulate"))
+    into.what = verb::simulate;
   if (into.out.empty())
     into.out = into.resume;
   if (!into.resume.empty() && into.resume != into.out) {
@@ -122,9 +151,22 @@ int run(const graph& pipeline, const flags& given) {
   return code;
 }
 
+// Those that are not as the graph declares them.
+std::map<std::string, std::string> changed(std::map<std::string, std::string> options,
+                                           const std::vector<blueprint::option>& declared) {
+  for (const blueprint::option& each : declared)
+    if (const auto found = options.find(each.name); found != options.end() && found->second == each.value)
+      options.erase(found);
+  return options;
+}
+
 }  // namespace
 
 int main(int argc, char** argv, const std::function<void(graph&)>& build) {
+  return main(argc, argv, build, sim::story{});
+}
+
+int main(int argc, char** argv, const std::function<void(graph&)>& build, const sim::story& simulated) {
   const std::string name = program_name(argc > 0 ? argv[0] : nullptr);
   try {
     graph declared{name};
@@ -134,7 +176,15 @@ int main(int argc, char** argv, const std::function<void(graph&)>& build) {
       return *code;
     graph pipeline{name, given.options};
     build(pipeline);
-    return given.plan ? draw(pipeline) : run(pipeline, given);
+    switch (given.what) {
+      case verb::run: return run(pipeline, given);
+      case verb::plan: return draw(pipeline);
+      case verb::simulate: break;
+    }
+    given.simulated.program = name;
+    given.simulated.seed = pipeline.seed();
+    given.simulated.options = changed(given.options, declared.plan().options);
+    return runtime::simulate_command(build, simulated, given.simulated, std::cout);
   } catch (const error& wrong) {
     std::cout.flush();
     std::cerr << name << ": " << wrong.what() << std::endl;

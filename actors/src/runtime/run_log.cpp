@@ -70,6 +70,11 @@ std::string to_json(const step_record& step, const std::vector<std::string>& sta
   return text + field("step", shorter(seconds(step.times.whole), "%.6f")) + "}}";
 }
 
+std::string in_words(const step_record& step) {
+  return "step " + std::to_string(step.step) + in_words(step.values) + "  version " + std::to_string(step.version) +
+         "  staleness " + std::to_string(step.staleness_max) + "  rows " + std::to_string(step.rows);
+}
+
 run_log::run_log(std::vector<std::string> stages, std::string folder, files_seam& files, std::ostream& out,
                  std::size_t step)
     : stages_(std::move(stages)), folder_(std::move(folder)), files_(files), out_(out) {
@@ -88,8 +93,7 @@ void run_log::on_step(const step_record& step) {
   if (!folder_.empty())
     files_.append(folder_ + "/metrics.jsonl", to_json(step, stages_) + "\n");
   steps_ = step.step;
-  line() << "step " << step.step << in_words(step.values) << "  version " << step.version << "  staleness "
-       << step.staleness_max << "  rows " << step.rows << "  " << shorter(seconds(step.times.whole), "%.3f") << " s ("
+  line() << in_words(step) << "  " << shorter(seconds(step.times.whole), "%.3f") << " s ("
        << shorter(seconds(step.times.idle) * 1e3, "%.1f") << " ms no body)" << std::endl;
 }
 

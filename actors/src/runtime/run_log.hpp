@@ -15,6 +15,9 @@ namespace twinkle::runtime {
 /// One JSON object: the step, its metrics, what the engine knows of it, and the seconds by stage.
 [[nodiscard]] std::string to_json(const step_record& step, const std::vector<std::string>& stages);
 
+/// "step 3  reward_mean 0.4  version 3  staleness 0  rows 256"
+[[nodiscard]] std::string in_words(const step_record& step);
+
 /// Tells a person how a run goes, and writes metrics.jsonl while it does.
 class run_log final : public run_listener {
  public:

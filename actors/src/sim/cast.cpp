@@ -75,15 +75,16 @@ std::function<result<payload>(void*, context&, payload)> blocking(std::shared_pt
 
 }  // namespace
 
-part::part(const blueprint::stage& of, std::size_t stage, std::uint64_t seed, const std::vector<rule>& rules,
-           troubles& now)
-    : stage_(stage), seed_(seed), lasts_(of.endpoints.size()), may_block_(false), now_(now) {
+part::part(const blueprint::stage& of, std::size_t stage, const options& how, troubles& now)
+    : stage_(stage), seed_(how.run_seed), lasts_(of.endpoints.size()), may_block_(false), now_(now) {
   for (std::size_t at = 0; at < of.endpoints.size(); ++at) {
-    bool faked = of.run == bodies::shared;
     const blueprint::role kind = of.endpoints[at].kind;
     endpoints_.push_back(of.endpoints[at].name);
     rows_.push_back(kind == blueprint::role::source || kind == blueprint::role::work || kind == blueprint::role::called);
-    for (const rule& each : rules)
+    if (rows_.back())
+      lasts_[at] = how.lasts;
+    bool faked = of.run == bodies::shared;
+    for (const rule& each : how.rules)
       if (is_of(each, of, of.endpoints[at])) {
         faked = faked || each.instead != nullptr;
         if (each.lasts)
@@ -99,17 +100,17 @@ troubles::course part::next(std::size_t endpoint, std::size_t worker, const payl
   return now_.next(stage_, worker, now, std::max(time, duration{0}), rows_[endpoint]);
 }
 
-cast make_cast(const blueprint& plan, const std::vector<rule>& rules, std::uint64_t seed, troubles& now) {
-  check_rules(plan, rules);
+cast make_cast(const blueprint& plan, const options& how, troubles& now) {
+  check_rules(plan, how.rules);
   cast made{plan};
   for (std::size_t at = 0; at < made.plan.stages.size(); ++at) {
     blueprint::stage& stage = made.plan.stages[at];
-    const auto played = std::make_shared<const part>(stage, at, seed, rules, now);
+    const auto played = std::make_shared<const part>(stage, at, how, now);
     bool faked = !stage.endpoints.empty();
     for (std::size_t endpoint = 0; endpoint < stage.endpoints.size(); ++endpoint) {
       auto& invoke = stage.endpoints[endpoint].target.invoke;
       bool replaced = false;
-      for (const rule& each : rules)
+      for (const rule& each : how.rules)
         if (each.instead && is_of(each, stage, stage.endpoints[endpoint])) {
           invoke = [instead = each.instead](void*, context& ctx, payload input) { return instead(ctx, std::move(input)); };
           replaced = true;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "twinkle/flow/blueprint.hpp"
-#include "twinkle/sim/rule.hpp"
+#include "twinkle/sim/simulate.hpp"
 #include "twinkle/sim/troubles.hpp"
 
 namespace twinkle::sim {
@@ -14,7 +14,7 @@ namespace twinkle::sim {
 /// How the bodies of a stage go in a simulation.
 class part {
  public:
-  part(const blueprint::stage& of, std::size_t stage, std::uint64_t seed, const std::vector<rule>& rules, troubles& now);
+  part(const blueprint::stage& of, std::size_t stage, const options& how, troubles& now);
 
   /// How a body of `endpoint` that begins at `now` will go.
   [[nodiscard]] troubles::course next(std::size_t endpoint, std::size_t worker, const payload& input,
@@ -39,7 +39,7 @@ struct cast {
   std::vector<std::shared_ptr<const part>> parts = {};  // by stage
 };
 
-/// Throws `error` for a rule of no endpoint of the graph, with the stages or endpoints that there are.
-[[nodiscard]] cast make_cast(const blueprint& plan, const std::vector<rule>& rules, std::uint64_t seed, troubles& now);
+/// By the rules of `how`. Throws `error` for a rule of no endpoint of the graph, with the stages or endpoints that there are.
+[[nodiscard]] cast make_cast(const blueprint& plan, const options& how, troubles& now);
 
 }  // namespace twinkle::sim

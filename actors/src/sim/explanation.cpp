@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t lines_max = 8;
 
-std::string short_hexadecimal(std::uint64_t value) {
-  char text[16];
-  return "0x" + std::string(text, std::to_chars(text, text + sizeof text, value, 16).ptr);
-}
-
 // Lines behind a name, as many as are worth reading.
 std::string section(const std::string& name, std::vector<std::string> lines) {
   if (lines.size() > lines_max) {
@@ -82,6 +77,11 @@ std::string count(std::size_t number, const std::string& of) {
 
 }  // namespace
 
+std::string short_hexadecimal(std::uint64_t value) {
+  char text[16];
+  return "0x" + std::string(text, std::to_chars(text, text + sizeof text, value, 16).ptr);
+}
+
 std::string explain(const seen& of, const circumstances& in) {
   const time_point at = when(of);
   std::string text = section("simulation", {"seed " + short_hexadecimal(in.seed) + "   t=+" + twinkle::to_string(at) +
@@ -97,7 +97,7 @@ std::string explain(const seen& of, const circumstances& in) {
   text += section("lost", lost_lines(of.run.lost));
   if (!of.run.ended)
     text += section("waits", of.run.waits);
-  text += section("reproduce", {"TWINKLE_SEED=" + short_hexadecimal(in.seed) + " " + in.again});
+  text += section("reproduce", {in.again});
   return text;
 }
 

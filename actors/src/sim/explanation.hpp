@@ -19,8 +19,11 @@ struct circumstances {
   std::vector<mishap> mishaps = {};
   std::size_t mishaps_before = 0;  ///< they were shrunk
   std::size_t runs = 0;            ///< that shrinking took; 0: they were not shrunk
-  std::string again = {};          ///< the command that runs the story
+  std::string again = {};          ///< the line that repeats it
 };
+
+/// "0x2a"
+[[nodiscard]] std::string short_hexadecimal(std::uint64_t value);
 
 /// A block of lines: seed, time and step of what was wrong, mishaps, the fault, lost rows and where they were last seen,
 /// who waits for whom, and the line that repeats it.

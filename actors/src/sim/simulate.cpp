@@ -72,7 +72,7 @@ runtime::assembly_options assembly_of(const options& how, const cast& played) {
 
 outcome simulate(const graph& pipeline, const options& how) {
   troubles bodies;
-  const cast played = make_cast(pipeline.plan(), how.rules, how.run_seed, bodies);
+  const cast played = make_cast(pipeline.plan(), how, bodies);
   const blueprint& plan = played.plan;
   const runtime::assembly_options assembly = assembly_of(how, played);
   const place::layout placed = runtime::prepare(plan, assembly);

@@ -99,7 +99,7 @@ class story::telling {
   };
 
   [[nodiscard]] graph built() const {
-    graph pipeline{"simulation", of_.given_};
+    graph pipeline{of_.name_, of_.given_};
     build_(pipeline);
     for (const auto& [name, value] : of_.given_)
       if (name != "seed" && std::none_of(pipeline.plan().options.begin(), pipeline.plan().options.end(),
@@ -170,6 +170,10 @@ class story::telling {
   circumstances in_;
 };
 
+bool story::has_costs() const {
+  return how_.lasts || std::any_of(how_.rules.begin(), how_.rules.end(), [](const rule& each) { return each.lasts != nullptr; });
+}
+
 story& story::nodes(std::size_t count, std::size_t devices) {
   how_.cluster = place::cluster{"simulated"};
   for (std::size_t node = 0; node < count; ++node)
@@ -218,6 +222,8 @@ std::vector<std::uint64_t> story::seeds() const {
     all.push_back(seed);
   return all;
 }
+
+std::string story::in_environment(std::uint64_t seed) { return "TWINKLE_SEED=" + short_hexadecimal(seed); }
 
 story::told story::tell(const std::function<void(graph&)>& build, duration until, std::uint64_t seed,
                         const std::string& again, bool twice) const {

@@ -39,6 +39,7 @@ struct options {
   std::optional<place::cluster> cluster = std::nullopt;
   network links = {};
   std::vector<rule> rules = {};      ///< what bodies cost, and what stands in for them
+  std::function<duration(work)> lasts = nullptr;  ///< of bodies on rows of which no rule says it; null: no time
   std::vector<mishap> mishaps = {};  ///< in any order
   std::vector<observer*> observers = {};
   chooser_seam* chooser = nullptr;   ///< null: random, by `seed`

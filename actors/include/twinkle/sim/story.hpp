@@ -52,6 +52,11 @@ class story {
     time_point at_;
   };
 
+  /// The name of the graph; else "simulation".
+  story& named(std::string graph) {
+    name_ = std::move(graph);
+    return *this;
+  }
   /// "node-0", "node-1", …, with as many devices each; the session and all routers are on the first. Without this there is one
   /// node, with all that the graph asks for.
   story& nodes(std::size_t count, std::size_t devices);
@@ -74,6 +79,13 @@ class story {
     how_.rules.push_back(sim::cost(std::move(stage), member, std::move(lasts)));
     return *this;
   }
+  /// The same of all bodies that work on rows, where nothing is said of them.
+  story& cost(std::function<duration(const work&)> lasts) {
+    how_.lasts = std::move(lasts);
+    return *this;
+  }
+  /// Whether anything is said of what bodies cost.
+  [[nodiscard]] bool has_costs() const;
   /// `function` is called in place of `member`, with the same arguments but the worker.
   template <class Member, class Function>
   story& fake(std::string stage, Member member, Function function) {
@@ -102,7 +114,9 @@ class story {
   };
 
   [[nodiscard]] std::vector<std::uint64_t> seeds() const;
-  /// Runs what `build` builds for as long as `until`. `again`: the command that runs this story. A run is wrong by
+  /// "TWINKLE_SEED=0x2a", which asks for one seed.
+  [[nodiscard]] static std::string in_environment(std::uint64_t seed);
+  /// Runs what `build` builds for as long as `until`. `again`: the line that repeats it. A run is wrong by
   /// itself where a promise is broken, where it is not over in time, and where, run `twice`, it has another history.
   [[nodiscard]] told tell(const std::function<void(graph&)>& build, duration until, std::uint64_t seed,
                           const std::string& again, bool twice = false) const;
@@ -114,6 +128,7 @@ class story {
   };
   class telling;
 
+  std::string name_ = "simulation";
   options how_;
   std::map<std::string, std::string> given_ = {};
   std::optional<swarm_options> swarm_ = std::nullopt;

@@ -32,7 +32,7 @@ class simulation : public story {
     told first;
     bool begun = false;
     for (const std::uint64_t seed : seeds()) {
-      told each = tell(build, until, seed, again(), !begun);
+      told each = tell(build, until, seed, in_environment(seed) + " " + again(), !begun);
       explain(each.explained);
       for (const std::string& wrong : each.wrong)
         DOCTEST_ADD_FAIL_CHECK_AT(where.file_name(), static_cast<int>(where.line()), wrong);
