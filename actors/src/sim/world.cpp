@@ -83,6 +83,7 @@ void world::wake(const address& who, time_point when) {
 void world::at(time_point when, std::function<void()> what) { timers_.emplace(when, std::move(what)); }
 
 void world::spawn(const address& who, std::unique_ptr<actor_role> role) {
+  forget_what_is_for(who);  // it was meant for the one before
   if (!down_[where_.node_of(who)])
     actors_[who] = std::move(role);
 }
@@ -98,6 +99,10 @@ void world::kill(const address& who) {
   muted_ = true;
   actors_.erase(who);
   muted_ = false;
+  forget_what_is_for(who);
+}
+
+void world::forget_what_is_for(const address& who) {
   for (auto* const among : {&loaded_, &held_back_})
     for (std::size_t at = among->size(); at-- > 0;)
       if (link& to = *(*among)[at]; to.to == who) {

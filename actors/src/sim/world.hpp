@@ -105,6 +105,7 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   void await_arrival(const ends& between);
   void offer(link& on);
   void withdraw(link& on);
+  void forget_what_is_for(const address& who);
   void deliver(link& on);
   void resume(body& which);
   void wake_body(std::uint64_t number);
