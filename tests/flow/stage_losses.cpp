@@ -56,6 +56,22 @@ TEST_CASE("a row that is lost takes as many children with it as it would have ha
   CHECK(lost_in(made[{3, 4}]).size() == 4);  // in their place
 }
 
+TEST_CASE("a worker that is gone before its stage is built ends the run, and the stage is not built") {
+  for (const std::size_t respawns : {0, 1}) {
+    shape of;
+    of.sample.retries = respawns;
+    twinkle::stage_plan plan = plan_of(pipeline(of), sampler_at);
+    plan.respawns = respawns;
+    driven stage{plan};
+    stage.tell(msg::lost{1, "it died"});
+    stage.tell(msg::build{});
+    REQUIRE(stage.all<msg::failed>().size() == 1);
+    CHECK(stage.all<msg::failed>()[0].why.cause == "it died");
+    CHECK(stage.all<msg::respawn>().empty());
+    CHECK(stage.all<msg::built>().empty());
+  }
+}
+
 TEST_CASE("case K-F9: a worker in the place of one that died loads what the others have before it samples") {
   driven stage = samplers(1, 1);
   stage.tell(msg::rows{0, numbered(4)});

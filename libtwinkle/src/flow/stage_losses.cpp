@@ -36,7 +36,7 @@ void stage_machine::on(const msg::back& what) {
 
 // `returns`: somebody will say when there is a place for a new one.
 void stage_machine::lose(std::size_t worker, const std::string& cause, bool returns) {
-  const bool replaced = respawns_ < plan_.respawns && phase_ != phase::building;
+  const bool replaced = respawns_ < plan_.respawns && phase_ != phase::idle && phase_ != phase::building;
   for (route::outcome& ended : calls_.lose(worker, cause, replaced))
     settle(std::move(ended));
   if (phase_ == phase::closing || phase_ == phase::gone)

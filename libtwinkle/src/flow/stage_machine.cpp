@@ -53,6 +53,8 @@ outbox stage_machine::receive(message&& content, time_point now) {
 }
 
 void stage_machine::on(const msg::build&) {
+  if (phase_ == phase::closing || phase_ == phase::gone)
+    return;  // a worker was gone before
   ensure(phase_ == phase::idle, "a stage is built once");
   phase_ = phase::building;
   start(construct_call{}, 0, {}, -1, route::call{"constructor", dispatch::all, collect::each});
