@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(tk::sim::simulation, "whatever is drawn to go wrong, the same 
   swarm({.until = 2s, .lasts_max = 3s}).seeds(20);
   std::size_t runs = 0;
   std::size_t hurt = 0;
-  run(toy_pipeline, 10min, [&](const seen& each) {
+  run(toy_pipeline, 1h, [&](const seen& each) {
     CHECK(each.digests("model") == calm);
     ++runs;
     hurt += each.setbacks() > 0 ? 1 : 0;
