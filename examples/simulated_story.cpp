@@ -70,7 +70,7 @@ double guesses(const tk::sim::seen& of) {
 // [story]
 TEST_CASE_FIXTURE(tk::sim::simulation, "a crashed sampler loses no prompt") {
   nodes(2, 2).latency(1ms, 5ms);
-  cost("sampler", &guesser::sample, [](const tk::sim::work& w) { return 10ms * w.rows; });
+  cost("sampler", &guesser::sample, [](tk::sim::work w) { return 10ms * w.rows; });
   at(100ms).crash("sampler", 1, 50ms);
   at(200ms).cut({1}, 100ms);
 
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(tk::sim::simulation, "a crashed sampler loses no prompt") {
 // [swarm]
 TEST_CASE_FIXTURE(tk::sim::simulation, "nothing that goes wrong changes what is trained") {
   const double calm = guesses(tell(guessing, 1min, 1, "").what);
-  nodes(2, 2).cost("sampler", &guesser::sample, [](const tk::sim::work& w) { return 10ms * w.rows; });
+  nodes(2, 2).cost("sampler", &guesser::sample, [](tk::sim::work w) { return 10ms * w.rows; });
   swarm({.until = 1s, .lasts_max = 500ms}).seeds(20);
   expect("the guesses are those of a run without mishaps", [=](const auto& seen) { return guesses(seen) == calm; });
 

@@ -111,8 +111,12 @@ TEST_CASE("work knows its rows and tokens, and draws the same for the same rows"
   CHECK(drawn[0] != drawn[1]);
   const auto first = drawn;
   drawn.clear();
-  static_cast<void>(tk::sim::simulate(g, {.seed = 7, .rules = {tk::sim::cost("sink", &talker::train, lasts)}}));
+  static_cast<void>(tk::sim::simulate(g, {.rules = {tk::sim::cost("sink", &talker::train, lasts)},
+                                          .mishaps = {{.at = 1s, .what = tk::sim::mishap::kind::stalls, .stage = "sink", .lasts = 1min}}}));
   CHECK(drawn == first);
+  drawn.clear();
+  static_cast<void>(tk::sim::simulate(g, {.seed = 7, .rules = {tk::sim::cost("sink", &talker::train, lasts)}}));
+  CHECK(drawn != first);
 }
 
 TEST_CASE("a rule for what the graph has not is refused with what it has") {

@@ -63,7 +63,7 @@ TEST_CASE("a slow sampler is slow while it lasts") {
   toy::shape shape = sturdy();
   shape.bound = 0;
   const auto seen = with({.at = 0ms, .what = kind::slows, .stage = "sampler", .worker = 1, .factor = 10, .lasts = 500ms}, 1, shape);
-  CHECK(seen.at == 6 * 100ms + 900ms);
+  CHECK(seen.at == 6 * 100ms + 450ms);
 }
 
 TEST_CASE("the next body drags, throws or hangs, and it is said which") {
@@ -91,6 +91,60 @@ TEST_CASE("a shared body that costs time needs no thread, and goes wrong like an
       CHECK(seen.at >= 9s);
     }
   }
+}
+
+namespace {
+
+// A worker of many ranks, all of which work on the same rows; one that never finishes any.
+struct together {
+  tk::batch pass(tk::context&, tk::batch rows) { return rows; }
+  tk::batch never(tk::context&, tk::batch rows) {
+    std::vector<std::size_t> all(rows.rows());
+    for (std::size_t row = 0; row < all.size(); ++row)
+      all[row] = row;
+    return rows.unfinished(all);
+  }
+  tk::metrics train(tk::context&, tk::batch) { return {}; }
+};
+
+tk::graph of_ranks(tk::batch (together::*what)(tk::context&, tk::batch), const tk::device_mesh& mesh, std::size_t respawns) {
+  tk::graph g{"ranks"};
+  const tk::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
+  const tk::device_group many{.name = "many", .ranks = mesh.world_size()};
+  auto passes = g.spawn<together>("pass", {many, mesh, tk::bodies::own_thread, respawns});
+  auto sinks = g.spawn<together>("sink", {host});
+  g.spawn<toy::source>("source", {host}, std::size_t{4}, std::size_t{50})
+      .emits(&toy::source::next, {.rows = 4})
+      .to(passes, what, {.name = "pass", .retries = 3})
+      .to(sinks, &together::train);
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("a stage that has fewer respawns than ranks that went together ends the run, and does not wait for ever") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    tk::sim::options how{.seed = seed};
+    how.rules = {tk::sim::cost("pass", &together::pass, [](tk::sim::work) { return tk::duration(100ms); })};
+    for (std::size_t worker = 0; worker < 2; ++worker)
+      how.mishaps.push_back({.at = 450ms, .what = kind::dies, .stage = "pass", .worker = worker, .lasts = 1s});
+    const auto mesh = tk::device_mesh::from_sizes({.tp_size = 2});
+    const auto short_of_one = tk::sim::simulate(of_ranks(&together::pass, mesh, 1), how);
+    REQUIRE(short_of_one.ended);
+    CHECK(toy::why(short_of_one.report).find("it died") != std::string::npos);
+    CHECK(short_of_one.at < 30s);
+    const auto enough = tk::sim::simulate(of_ranks(&together::pass, mesh, 2), how);
+    REQUIRE(enough.ended);
+    CHECK(toy::why(enough.report) == "");
+    CHECK(enough.report.trained == 200);
+  }
+}
+
+TEST_CASE("a run in which far too much happens while time stands is given up") {
+  const auto seen = tk::sim::simulate(of_ranks(&together::never, tk::device_mesh::from_sizes({.dp_size = 2}), 0),
+                                      {.idle_max = 20'000});
+  CHECK_FALSE(seen.ended);
+  CHECK(seen.at == 0s);
 }
 
 TEST_CASE("a killed body is unwound where it waits, and one that ignores that is left") {

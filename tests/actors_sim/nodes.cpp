@@ -89,6 +89,35 @@ TEST_CASE("a node that is cut off for long is taken for dead; for a short time, 
   survives({.at = 400ms, .what = kind::cut, .node = "b", .other = "c", .lasts = 8s}, 0);
 }
 
+TEST_CASE("silences that overlap are one, however short each of them is") {
+  tk::sim::options how = on_nodes();
+  how.mishaps = {{.at = 400ms, .what = kind::node_freezes, .node = "b", .lasts = 4s},
+                 {.at = 3s, .what = kind::cut, .node = "a", .other = "b", .lasts = 4s}};
+  const auto seen = tk::sim::simulate(toy::pipeline(sturdy()), how);
+  REQUIRE(seen.ended);
+  CHECK(toy::why(seen.report) == "");
+  REQUIRE(!seen.setbacks.empty());
+  CHECK(seen.setbacks[0].find("node 'b' has not answered for 5.000s") != std::string::npos);
+}
+
+TEST_CASE("a worker that is back at once is not taken for gone for ever") {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (const auto lasts : {tk::duration(0), tk::duration(1ms)}) {
+      tk::sim::options how = on_nodes();
+      how.seed = seed;
+      for (std::size_t worker = 0; worker < 4; ++worker)
+        how.mishaps.push_back({.at = 400ms, .what = kind::dies, .stage = "sampler", .worker = worker, .lasts = lasts});
+      toy::shape shape = sturdy();
+      shape.retries = 8;
+      const auto seen = tk::sim::simulate(toy::pipeline(shape), how);
+      CAPTURE(seed);
+      REQUIRE(seen.ended);
+      CHECK(toy::why(seen.report) == "");
+      CHECK(seen.steps.size() == 20);
+      CHECK(seen.at < 10s);
+    }
+}
+
 TEST_CASE("the node of a stage that cannot go on ends the run with one fault that names it") {
   tk::sim::options how = on_nodes();
   how.mishaps = {{.at = 400ms, .what = kind::node_dies, .node = "c", .lasts = 1h}};
@@ -116,5 +145,6 @@ TEST_CASE("a mishap that cannot happen is refused with what there is") {
   refused({.what = kind::cut, .node = "a", .other = "d"}, "there is no node 'd'; there are 'a', 'b', 'c'");
   refused({.what = kind::hangs, .stage = "smapler"}, "there is no stage 'smapler'; there are 'source', 'sampler'");
   refused({.what = kind::dies, .stage = "sampler", .worker = 4}, "stage 'sampler' has 4 workers");
-  refused({.what = kind::stalls, .stage = "sampler", .lasts = -1s}, "not negative");
+  refused({.what = kind::late_weights, .stage = "model"}, "stage 'model' loads no weights");
+  refused({.what = kind::stalls, .stage = "sampler", .lasts = -1s}, "its time and duration are not negative");
 }

@@ -62,6 +62,26 @@ TEST_CASE_FIXTURE(tk::sim::simulation, "whatever is drawn to go wrong, the same 
     CHECK(hurt > 3);
 }
 
+TEST_CASE("a graph that cannot run is refused as it is by its program, and a story of no seeds is none") {
+  const auto crowded = [](tk::graph& g) {
+    const auto mesh = tk::device_mesh::from_sizes({.dp_size = 8});
+    (void)g.spawn<toy::sampler>("sampler", {{.name = "rollout", .ranks = 4}, mesh});
+  };
+  CHECK_THROWS_WITH_AS((void)story{}.tell(crowded, 1min, 1, ""), doctest::Contains("cannot run"), tk::error);
+  CHECK_THROWS_WITH_AS((void)story{}.at(1s).cut({1}, 1s), doctest::Contains("there is no node 1"), tk::error);
+  CHECK_THROWS_WITH_AS((void)story{}.nodes(2, 1).at(1s).cut({0, 1}, 1s), doctest::Contains("nobody is cut off"), tk::error);
+  CHECK_THROWS_WITH_AS((void)story{}.seeds(0).seeds(), doctest::Contains("0 seeds"), tk::error);
+}
+
+TEST_CASE("a worker that makes other values of the same rows at the same times does not repeat") {
+  double made = 0;
+  story told = on_nodes();
+  told.fake("model", &toy::model::train, [&](tk::context&, tk::batch) { return tk::metrics{}.mean("value", made += 1); });
+  const auto found = told.tell(toy_pipeline, 10min, 1, "", true);
+  REQUIRE(found.wrong.size() == 1);
+  CHECK(contains(found.wrong[0], "the same seed gave another history"));
+}
+
 TEST_CASE("a story whose every promise is kept has nothing to say but how it went") {
   const auto told = on_nodes().tell(toy_pipeline, 10min, 7, "TWINKLE_SEED=0x7 tests -tc=\"it\"", true);
   CHECK(told.wrong == std::vector<std::string>{});

@@ -35,6 +35,14 @@ assert [f"seed 0x{seed} " in several for seed in (1, 2, 3, 4)] == [True, True, T
 code, wrong = tell(failing, TWINKLE_SEED="one")
 assert code == 1 and "TWINKLE_SEED is 'one', which is not a number that it can hold" in wrong, wrong
 
+# What the page shows of the verb, where there is torch.
+shown = re.findall(r"^\$ grpo_sort (simulate.*)\n(.*?)^```$", page, re.S | re.M)
+assert shown, "docs/simulation.md shows no run of grpo_sort"
+for arguments, wanted in shown:
+    if (BUILD / "examples/grpo_sort").exists():
+        said = subprocess.run([BUILD / "examples/grpo_sort", *arguments.split()], capture_output=True, text=True, timeout=300)
+        assert said.returncode == 0 and said.stdout == wanted, f"grpo_sort {arguments} prints\n{said.stdout}{said.stderr}"
+
 # The example, which passes, is what the page shows.
 example = (ROOT / "examples/simulated_story.cpp").read_text()
 story = re.search(r"// \[story\]\n(.*?)// \[story\]", example, re.S)[1]

@@ -68,7 +68,7 @@ double guesses(const tk::sim::seen& of) {
 TEST_CASE_FIXTURE(tk::sim::simulation, "nothing that goes wrong changes what is trained") {
   const double calm = guesses(tell(guessing, 1min, 1, "").what);
   nodes(2, 1).cost("sampler", &guesser::sample, [](const tk::sim::work& w) { return 10ms * w.rows; });
-  at(100ms).late_weights("sampler", 1s).slow("sampler", 0, 3, 1s);
+  at(100ms).drag("sampler", 0, 50ms).slow("sampler", 0, 3, 1s);
   at(213ms).crash("sampler", 1, 100ms);
   at(300ms).stall("loader", 50ms).freeze(1, 200ms);
   expect("the guesses are those of a run without mishaps", [=](const auto& seen) { return guesses(seen) == calm; });

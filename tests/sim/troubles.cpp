@@ -16,7 +16,8 @@ TEST_CASE("a body without troubles ends when it has lasted") {
 TEST_CASE("a slow worker's bodies take longer while it is slow, and nobody else's") {
   troubles some;
   some.begin({.at = 1s, .what = kind::slows, .worker = 2, .factor = 2.5, .lasts = 4s}, 1);
-  CHECK(some.next(1, 2, 2s, 2s).ends == 7s);
+  CHECK(some.next(1, 2, 2s, 1s).ends == 4500ms);
+  CHECK(some.next(1, 2, 2s, 2s).ends == 5800ms);  // 1.2 s of it in the 3 s that are slow
   CHECK(some.next(1, 1, 2s, 2s).ends == 4s);
   CHECK(some.next(0, 2, 2s, 2s).ends == 4s);
   CHECK(some.next(1, 2, 5s, 2s).ends == 7s);

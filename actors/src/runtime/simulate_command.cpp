@@ -2,19 +2,41 @@
 #include "simulate_command.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <numeric>
 #include <ostream>
+#include <string_view>
 #include <vector>
 
+#include "assembly.hpp"
 #include "run_log.hpp"
 #include "twinkle/base/digest.hpp"
-#include "twinkle/place/layout.hpp"
 #include "twinkle/sim/heavy_tail.hpp"
 
 namespace twinkle::runtime {
 namespace {
 
 using namespace std::chrono_literals;
+
+std::string plain(double number) {
+  std::array<char, 64> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
+// As a shell takes it for one word.
+std::string quoted(const std::string& text) {
+  const auto harmless = [](char each) {
+    return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+           std::string_view("._/-+:,=").find(each) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), harmless))
+    return text;
+  std::string inside;
+  for (const char each : text)
+    inside += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return "'" + inside + "'";
+}
 
 class telling {
  public:
@@ -47,7 +69,7 @@ class telling {
     build_(built);
     std::size_t devices = 0;
     std::size_t unit = 1;
-    for (const place::placed_group& each : place::lay_out(built.plan()).groups) {
+    for (const place::placed_group& each : prepare(built.plan()).groups) {
       devices += each.device_type == "cpu" ? 0 : each.devices.size();
       unit = std::lcm(unit, each.gpus_per_worker);
     }
@@ -61,9 +83,11 @@ class telling {
       line += " --faults swarm";
     if (given_.nodes > 1)
       line += " --nodes " + std::to_string(given_.nodes);
+    if (given_.until_s != simulate_flags{}.until_s)
+      line += " --until " + plain(given_.until_s);
     for (const auto& [name, value] : given_.options)
       if (name != "seed")
-        line += " --" + name + " '" + value + "'";
+        line += " --" + name + " " + quoted(value);
     return line;
   }
 
@@ -96,7 +120,8 @@ int simulate_command(const std::function<void(graph&)>& build, const sim::story&
                      std::ostream& out) {
   const telling stories{build, told, given};
   std::vector<std::uint64_t> wrong;
-  for (std::uint64_t seed = given.seed; seed < given.seed + given.seeds; ++seed) {
+  for (std::size_t at = 0; at < given.seeds; ++at) {
+    const std::uint64_t seed = given.seed + at;
     const sim::story::told each = stories.tell(seed);
     if (given.seeds == 1)
       print_steps(each.what, out);

@@ -16,7 +16,7 @@ bool is_of(const rule& each, const blueprint::stage& stage, const blueprint::end
   return each.stage == stage.name && each.member == endpoint.target.member;
 }
 
-work work_of(const payload& input, std::size_t worker, std::uint64_t seed, const std::string& endpoint) {
+work work_of(const payload& input, std::size_t worker, time_point now, std::uint64_t seed, const std::string& endpoint) {
   work made{.worker = worker};
   digest key;
   key.add(seed).add(endpoint);
@@ -28,6 +28,8 @@ work work_of(const payload& input, std::size_t worker, std::uint64_t seed, const
           made.tokens += length;
     if (!rows->empty() && rows->identified())
       key.add(to_string(rows->tags()[0].id));
+  } else {
+    key.add(static_cast<std::uint64_t>(now.count()));
   }
   made.random = generator{key.value()};
   return made;
@@ -76,7 +78,7 @@ std::function<result<payload>(void*, context&, payload)> blocking(std::shared_pt
 }  // namespace
 
 part::part(const blueprint::stage& of, std::size_t stage, const options& how, troubles& now)
-    : stage_(stage), seed_(how.run_seed), lasts_(of.endpoints.size()), may_block_(false), now_(now) {
+    : stage_(stage), seed_(how.seed), lasts_(of.endpoints.size()), may_block_(false), now_(now) {
   for (std::size_t at = 0; at < of.endpoints.size(); ++at) {
     const blueprint::role kind = of.endpoints[at].kind;
     endpoints_.push_back(of.endpoints[at].name);
@@ -96,7 +98,7 @@ part::part(const blueprint::stage& of, std::size_t stage, const options& how, tr
 
 troubles::course part::next(std::size_t endpoint, std::size_t worker, const payload& input, time_point now) const {
   const auto& lasts = lasts_[endpoint];
-  const duration time = lasts ? lasts(work_of(input, worker, seed_, endpoints_[endpoint])) : duration{0};
+  const duration time = lasts ? lasts(work_of(input, worker, now, seed_, endpoints_[endpoint])) : duration{0};
   return now_.next(stage_, worker, now, std::max(time, duration{0}), rows_[endpoint]);
 }
 

@@ -48,7 +48,7 @@ std::vector<std::string> mishap_lines(const circumstances& in) {
   if (lines.empty())
     lines.emplace_back("none");
   if (in.runs > 0)
-    lines.push_back("(" + std::to_string(in.mishaps.size()) + " of " + std::to_string(in.mishaps_before) +
+    lines.push_back(std::string(in.smallest ? "(" : "(at most ") + std::to_string(in.mishaps.size()) + " of " + std::to_string(in.mishaps_before) +
                     " needed, after shrinking in " + std::to_string(in.runs) + " runs)");
   return lines;
 }

@@ -18,6 +18,7 @@ struct circumstances {
   std::size_t workers = 0;
   std::vector<mishap> mishaps = {};
   std::size_t mishaps_before = 0;  ///< they were shrunk
+  bool smallest = false;           ///< without any one of them it would not be wrong
   std::size_t runs = 0;            ///< that shrinking took; 0: they were not shrunk
   std::string again = {};          ///< the line that repeats it
 };

@@ -20,8 +20,8 @@ using kind = mishap::kind;
 }  // namespace
 
 void misfortunes::add(const mishap& what) {
-  if (what.lasts < duration{0} || what.at < time_point{0} || what.factor < 0)
-    refuse(what, "its time, duration and factor are not negative");
+  if (what.lasts < duration{0} || what.at < time_point{0} || what.factor <= 0)
+    refuse(what, "its time and duration are not negative, and its factor is above 0");
   in_.at(what.at, [this, what, event = event_of(what)] {
     in_.tell(what);
     event();
@@ -33,6 +33,8 @@ std::function<void()> misfortunes::event_of(const mishap& what) {
   switch (what.what) {
     case kind::dies: return [this, what, stage = stage_of(what)] { worker_dies(stage, what.worker, what.lasts); };
     case kind::late_weights:
+      if (placed_.stages[stage_of(what)].loads.empty())
+        refuse(what, "stage '" + what.stage + "' loads no weights");
       return [this, what, stage = stage_of(what)] { in_.delay_weights(stage, in_.now() + what.lasts); };
     case kind::node_dies:
       return [this, what, node = other_node_of(what)] { node_is_silent(node, what.lasts, true); };
@@ -102,9 +104,10 @@ void misfortunes::worker_dies(std::size_t stage, std::size_t worker, duration la
   if (in_.down(node))
     return;
   in_.kill(who);
-  in_.post(who, address::router(stage), msg::lost{worker, "it died"});
-  in_.at(in_.now() + lasts, [this, node, stage, worker] {
-    if (!in_.down(node))
+  dead_until_[who] = std::max(dead_until_[who], in_.now() + lasts);
+  in_.post(address::session(), address::router(stage), msg::lost{worker, "it died"});
+  in_.at(in_.now() + lasts, [this, who, node, stage, worker] {
+    if (!in_.down(node) && in_.now() >= dead_until_[who])
       in_.post(address::session(), address::router(stage), msg::back{worker});
   });
 }
@@ -118,27 +121,40 @@ void misfortunes::take_down(std::size_t node) {
 // Nothing is heard of a node from now on. After a time it is taken for dead, and what is on it does not count any more.
 // One that is back before that has lost nothing, unless it died.
 void misfortunes::node_is_silent(std::size_t node, duration lasts, bool dies) {
+  silence& of = silences_[node];
+  if (of.until < in_.now())
+    of = {in_.now()};
+  of.until = std::max(of.until, in_.now() + lasts);
+  if (dies) {
+    of.died = true;
+    take_down(node);
+  }
+  for (const time_point when : {of.since + in_.where().links.patience, in_.now() + lasts})
+    if (when >= in_.now())
+      in_.at(when, [this, node] { listen(node); });
+}
+
+void misfortunes::listen(std::size_t node) {
+  silence& of = silences_[node];
   const duration patience = in_.where().links.patience;
-  if (dies)
+  const time_point missed_at = of.since + patience;
+  const bool over = in_.now() >= of.until;
+  const bool missed = in_.now() >= missed_at && of.until >= missed_at;
+  if (!of.lost && (missed || (over && of.died))) {
+    of.lost = true;
     take_down(node);
-  else if (lasts < patience)
-    return;
-  ++down_for_[node];
-  const std::string name = "node '" + placed_.machines.nodes[node].name + "'";
-  const std::string cause = lasts < patience ? name + " died" : name + " has not answered for " + twinkle::to_string(patience);
-  in_.at(in_.now() + std::min(lasts, patience), [this, node, cause] {
-    take_down(node);
+    const std::string name = "node '" + placed_.machines.nodes[node].name + "'";
+    const std::string cause = missed ? name + " has not answered for " + twinkle::to_string(patience) : name + " died";
     each_worker_on(node, [&](std::size_t stage, std::size_t worker) {
       in_.post(address::session(), address::router(stage), msg::lost{worker, cause});
     });
-  });
-  in_.at(in_.now() + lasts, [this, node] {
-    if (--down_for_[node] > 0)
-      return;
-    in_.set_down(node, false);
-    each_worker_on(node, [&](std::size_t stage, std::size_t worker) {
-      in_.post(address::session(), address::router(stage), msg::back{worker});
-    });
+  }
+  if (!of.lost || !over)
+    return;
+  of = {};
+  in_.set_down(node, false);
+  each_worker_on(node, [&](std::size_t stage, std::size_t worker) {
+    in_.post(address::session(), address::router(stage), msg::back{worker});
   });
 }
 

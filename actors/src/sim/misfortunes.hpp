@@ -24,6 +24,14 @@ class misfortunes {
   void add(const mishap& what);
 
  private:
+  // Since when nothing is heard of a node, and until when.
+  struct silence {
+    time_point since{};
+    time_point until{-1};
+    bool died = false;
+    bool lost = false;  // its workers are
+  };
+
   [[nodiscard]] std::function<void()> event_of(const mishap& what);
   [[nodiscard]] std::size_t stage_of(const mishap& what) const;
   [[nodiscard]] std::size_t node_of(const mishap& what, const std::string& name) const;
@@ -31,6 +39,7 @@ class misfortunes {
 
   void worker_dies(std::size_t stage, std::size_t worker, duration lasts);
   void node_is_silent(std::size_t node, duration lasts, bool dies);
+  void listen(std::size_t node);
   void take_down(std::size_t node);
   void each_worker_on(std::size_t node, const std::function<void(std::size_t stage, std::size_t worker)>& what) const;
 
@@ -38,7 +47,8 @@ class misfortunes {
   const place::layout& placed_;
   troubles& bodies_;
   world& in_;
-  std::map<std::size_t, std::size_t> down_for_;  // mishaps, by node
+  std::map<std::size_t, silence> silences_;     // by node
+  std::map<address, time_point> dead_until_;    // by worker
 };
 
 }  // namespace twinkle::sim

@@ -95,11 +95,13 @@ outcome simulate(const graph& pipeline, const options& how) {
   // What a dead process leaves behind is what was saved; that its bodies are told to end is only for us to go on.
   bool told = false;
   const auto over = [&] {
-    if (!std::exchange(told, told || listener.dead()) && told)
+    if (!told && listener.dead()) {
+      told = true;
       here.post(address::session(), address::session(), msg::failed{0, {plan.name, "", std::nullopt, "it died"}});
+    }
     return session.done();
   };
-  seen.ended = here.run(over, how.until);
+  seen.ended = here.run(over, how.until, how.idle_max);
   seen.report = session.report();
   seen.at = here.now();
   seen.history = here.history();

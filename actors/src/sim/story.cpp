@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "../runtime/assembly.hpp"
 #include "../runtime/real_environment.hpp"
 #include "explanation.hpp"
 #include "twinkle/base/digest.hpp"
@@ -28,6 +29,12 @@ std::optional<std::uint64_t> number_in_environment(const std::string& name) {
   if (code != std::errc{} || end != last)
     throw error(name + " is '" + *text + "', which is not a number that it can hold");
   return value;
+}
+
+// So that faults of one kind are alike, whichever rows and times they name.
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](char each) { return each >= '0' && each <= '9'; });
+  return text;
 }
 
 // Which stage made which step, and when.
@@ -60,13 +67,12 @@ class story::telling {
     how_.until = until;
     const graph pipeline = built();
     how_.run_seed = pipeline.seed();
-    const place::layout placed = how_.cluster ? place::lay_out(pipeline.plan(), *how_.cluster)
-                                              : place::lay_out(pipeline.plan());
+    const place::layout placed = runtime::prepare(pipeline.plan(), {.machines = how_.cluster});
     in_.seed = seed;
-    in_.nodes = std::max<std::size_t>(placed.machines.nodes.size(), 1);
+    in_.nodes = placed.described ? placed.machines.nodes.size() : 1;
     for (const stage_plan& each : placed.stages)
       in_.workers += each.workers.size();
-    if (of.swarm_ && placed.problems.empty()) {
+    if (of.swarm_) {
       const sim::swarm drawn = draw_swarm(seed, pipeline.plan(), placed, patient(*of.swarm_));
       how_.mishaps.insert(how_.mishaps.end(), drawn.mishaps.begin(), drawn.mishaps.end());
       if (!of.latency_set_) {
@@ -132,7 +138,7 @@ class story::telling {
     if (!what.run.ended)
       found.push_back({"ends", "the run was not over at " + twinkle::to_string(what.run.at)});
     if (what.run.report.why && !of_.may_fail_)
-      found.push_back({"fault", what.fault()});
+      found.push_back({"fault " + without_numbers(what.run.report.why->endpoint + ": " + what.run.report.why->cause), what.fault()});
     for (const expectation& each : of_.expected_)
       if (!each.holds(what))
         found.push_back({"expected " + each.what, "this was expected, and is not so: " + each.what});
@@ -161,6 +167,7 @@ class story::telling {
     in_.mishaps = found.mishaps;
     in_.mishaps_before = how_.mishaps.size();
     in_.runs = found.runs;
+    in_.smallest = found.smallest;
     return last;
   }
 
@@ -217,6 +224,8 @@ std::vector<std::uint64_t> story::seeds() const {
   if (const auto only = number_in_environment("TWINKLE_SEED"))
     return {*only};
   const std::uint64_t count = number_in_environment("TWINKLE_SEEDS").value_or(seeds_);
+  if (count == 0)
+    throw error("a story under 0 seeds says nothing; give seeds(…), or TWINKLE_SEEDS, one at least");
   std::vector<std::uint64_t> all;
   for (std::uint64_t seed = 1; seed <= count; ++seed)
     all.push_back(seed);

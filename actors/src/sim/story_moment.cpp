@@ -31,11 +31,17 @@ story::moment& story::moment::crash_node(std::size_t index, duration lasts) {
 }
 
 story::moment& story::moment::cut(std::vector<std::size_t> nodes, duration lasts) {
-  const std::size_t count = of_.how_.cluster ? of_.how_.cluster->nodes.size() : 0;
-  for (const std::size_t inside : nodes)
-    for (std::size_t outside = 0; outside < count; ++outside)
+  const std::size_t before = of_.how_.mishaps.size();
+  for (const std::size_t inside : nodes) {
+    const std::string name = node(inside);
+    for (std::size_t outside = 0; outside < of_.how_.cluster->nodes.size(); ++outside)
       if (std::find(nodes.begin(), nodes.end(), outside) == nodes.end())
-        add({.what = kind::cut, .node = node(inside), .other = node(outside), .lasts = lasts});
+        add({.what = kind::cut, .node = name, .other = node(outside), .lasts = lasts});
+  }
+  if (of_.how_.mishaps.size() == before)
+    throw error("cut names " + std::to_string(nodes.size()) + " of " +
+                std::to_string(of_.how_.cluster ? of_.how_.cluster->nodes.size() : 1) +
+                " nodes, so that nobody is cut off from anybody");
   return *this;
 }
 

@@ -2,6 +2,7 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "../runtime/shared_body.hpp"
@@ -141,6 +142,13 @@ void world::note(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint
   ++events_;
 }
 
+// What bodies made of their rows is part of what happened.
+void world::note_step(const step_record& step) {
+  history_.add(step.digest);
+  for (const metric& each : step.values.items())
+    history_.add(each.name).add(std::bit_cast<std::uint64_t>(each.value));
+}
+
 void world::offer(link& on) {
   on.place = loaded_.size();
   loaded_.push_back(&on);
@@ -164,6 +172,10 @@ void world::deliver(link& on) {
     withdraw(on);
   const address to = on.to;
   note(delivery, number(on.from), number(to), content.index());
+  if (const auto* stepped = std::get_if<msg::stepped>(&content))
+    note_step(stepped->record);
+  if (std::holds_alternative<msg::rows>(content))
+    moved_ = events_;
   for (observer* each : observers_)
     each->on_delivery(now_, on.from, to, content);
   if (const auto actor = actors_.find(to); actor != actors_.end())
@@ -183,7 +195,10 @@ void world::resume(body& which) {
 bool world::fire(time_point end) {
   if (timers_.empty() || timers_.begin()->first > end)
     return false;
-  now_ = std::max(now_, timers_.begin()->first);
+  if (timers_.begin()->first > now_) {
+    now_ = timers_.begin()->first;
+    moved_ = events_;
+  }
   const std::function<void()> what = std::move(timers_.begin()->second);
   timers_.erase(timers_.begin());
   note(timer, 0, 0, 0);
@@ -191,8 +206,10 @@ bool world::fire(time_point end) {
   return true;
 }
 
-bool world::run(const std::function<bool()>& done, time_point end) {
+bool world::run(const std::function<bool()>& done, time_point end, std::size_t idle_max) {
   while (!done()) {
+    if (events_ - moved_ > idle_max)
+      return false;
     if (!timers_.empty() && timers_.begin()->first <= now_) {
       fire(now_);
       continue;

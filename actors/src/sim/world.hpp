@@ -70,9 +70,9 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   void delay_weights(std::size_t stage, time_point when);
   void tell(const mishap& what);
 
-  /// Goes on until `done`, or until `end` of virtual time, or until nothing can happen any more. Returns whether it was
-  /// done.
-  bool run(const std::function<bool()>& done, time_point end);
+  /// Goes on until `done`, or until `end` of virtual time, or until nothing can happen any more, or until `idle_max` events
+  /// have passed while time stood and no rows went from stage to stage. Returns whether it was done.
+  bool run(const std::function<bool()>& done, time_point end, std::size_t idle_max);
 
   /// What is on its way.
   [[nodiscard]] std::vector<observer::in_flight> undelivered() const;
@@ -108,8 +108,8 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   void forget_what_is_for(const address& who);
   void deliver(link& on);
   void resume(body& which);
-  void wake_body(std::uint64_t number);
   bool fire(time_point end);
+  void note_step(const step_record& step);
   void note(std::uint64_t kind, std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
   chooser_seam& chooser_;
@@ -132,6 +132,7 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   std::uint64_t bodies_ = 0;
   digest history_;
   std::size_t events_ = 0;
+  std::size_t moved_ = 0;  // events, when time last went on, or rows did
 };
 
 }  // namespace twinkle::sim

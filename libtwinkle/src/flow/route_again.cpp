@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 
-#include "twinkle/base/ensure.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/flow/route.hpp"
 
@@ -134,12 +133,22 @@ std::optional<std::size_t> machine::stand_in(const flight& call, std::size_t uni
   return ranks[best] == none ? std::nullopt : std::optional(best);
 }
 
+// Whether some unit is whole, or will be when those have come back who return.
+bool machine::hopes(const flight& call) const {
+  std::map<std::size_t, bool> whole;
+  for (std::size_t worker = 0; worker < workers_.workers(); ++worker) {
+    bool& unit = whole.try_emplace(unit_of(call, worker), true).first->second;
+    unit = unit && gone_[worker] != presence::gone;
+  }
+  return std::any_of(whole.begin(), whole.end(), [](const auto& each) { return each.second; });
+}
+
 // To the workers of another unit; false if there is nobody, and nobody will come back.
 bool machine::send_again(flight& call, std::size_t part, bool may_stay) {
   const std::size_t unit = unit_of(call, worker_of(call, part));
   const std::vector<std::size_t> beside = parts_beside(call, part);
   const auto next = stand_in(call, unit, may_stay);
-  if (!next && std::none_of(gone_.begin(), gone_.end(), [](presence each) { return each == presence::returns; }))
+  if (!next && !hopes(call))
     return false;
   std::vector<std::size_t> takers;
   for (std::size_t worker = 0; next && worker < workers_.workers(); ++worker)
@@ -314,15 +323,34 @@ std::vector<outcome> machine::lose(std::size_t worker, const std::string& cause,
       if (auto last = failed(of, open->part, located(of, open->part, {"", "", std::nullopt, cause})))
         ended.push_back(std::move(*last));
     }
+  give_out_waiting(ended);
   return ended;
 }
 
-void machine::regain(std::size_t worker) {
+std::vector<outcome> machine::regain(std::size_t worker) {
   gone_[worker] = presence::here;
-  for (flight& call : calls_)
-    for (auto& [part, progress] : call.begun)
-      if (!call.answered[part] && !progress.worker)
-        ensure(send_again(call, part), "somebody is there again");
+  std::vector<outcome> ended;
+  give_out_waiting(ended);
+  return ended;
+}
+
+// Parts that nobody could take: to whoever can now, or given up where nobody ever will.
+void machine::give_out_waiting(std::vector<outcome>& ended) {
+  for (std::size_t at = 0; at < calls_.size();) {
+    flight& call = calls_[at];
+    std::optional<outcome> last;
+    for (const auto& [part, progress] : call.begun) {
+      if (call.answered[part] || progress.worker || send_again(call, part))
+        continue;
+      last = give_up(call, part, located(call, part, {"", "", std::nullopt, why_gone_[call.parts[part].worker]}));
+      if (last)
+        break;
+    }
+    if (last)
+      ended.push_back(std::move(*last));  // and the call is not there any more
+    else
+      ++at;
+  }
 }
 
 std::vector<redelivery> machine::take_again(std::int64_t version) {

@@ -31,12 +31,13 @@ void stage_machine::on(const msg::lost& what) {
 void stage_machine::on(const msg::back& what) {
   if (phase_ == phase::gone || phase_ == phase::closing || !calls_.gone(what.worker))
     return;
-  replace(what.worker);
+  if (awaited_.erase(what.worker) > 0)
+    replace(what.worker);
 }
 
 // `returns`: somebody will say when there is a place for a new one.
 void stage_machine::lose(std::size_t worker, const std::string& cause, bool returns) {
-  const bool replaced = respawns_ < plan_.respawns && phase_ != phase::idle && phase_ != phase::building;
+  const bool replaced = respawns_ + awaited_.size() < plan_.respawns && phase_ != phase::idle && phase_ != phase::building;
   for (route::outcome& ended : calls_.lose(worker, cause, replaced))
     settle(std::move(ended));
   if (phase_ == phase::closing || phase_ == phase::gone)
@@ -45,6 +46,8 @@ void stage_machine::lose(std::size_t worker, const std::string& cause, bool retu
     replace(worker);
     return;
   }
+  if (replaced)
+    awaited_.insert(worker);
   const fault why{plan_.team.places[worker], "", std::nullopt, cause};
   if (!replaced && !plan_.can_spare_workers()) {
     fail(why);
@@ -53,18 +56,19 @@ void stage_machine::lose(std::size_t worker, const std::string& cause, bool retu
   send(address::session(), msg::setback{plan_.ordinal, {why}});
   bool left = false;
   for (std::size_t each = 0; each < plan_.team.workers(); ++each)
-    left = left || !calls_.gone(each);
+    left = left || !calls_.gone(each) || awaited_.contains(each);
   if (!replaced && !left)
     fail({plan_.team.stage, "", std::nullopt, "its last worker is gone: " + cause});
 }
 
 // A new object at its place, which loads what the others have loaded before it does anything else.
 void stage_machine::replace(std::size_t worker) {
-  if (respawns_ == plan_.respawns)
-    return;
   ++respawns_;
   send(address::router(plan_.ordinal), msg::respawn{worker});
-  calls_.regain(worker);
+  for (route::outcome& ended : calls_.regain(worker))
+    settle(std::move(ended));
+  if (phase_ == phase::closing || phase_ == phase::gone)
+    return;
   route::call built{"constructor", dispatch::all, collect::each};
   built.only = worker;
   start(revival_call{worker, true}, 0, {}, -1, std::move(built));

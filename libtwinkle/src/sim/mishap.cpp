@@ -33,7 +33,7 @@ std::string in_words(const mishap& of) {
 std::string to_string(const mishap& what) {
   using kind = mishap::kind;
   const std::string lasts = twinkle::to_string(what.lasts);
-  const std::string text = "at " + twinkle::to_string(what.at) + " " + in_words(what);
+  std::string text = "at " + twinkle::to_string(what.at) + " " + in_words(what);
   if (what.what == kind::throws || what.what == kind::hangs)
     return text;
   if (what.what == kind::dies || what.what == kind::node_dies)

@@ -81,7 +81,7 @@ class drawing {
     if (made.what == kind::stalls)
       return true;
     made.worker = random_.below(plan.workers.size());
-    if (made.what == kind::slows)
+    if (made.what == kind::slows && how_.factor_max > 1)
       made.factor = 1 + 0.5 * static_cast<double>(1 + random_.below(2 * (how_.factor_max - 1)));
     if (made.what == kind::throws || made.what == kind::hangs)
       made.lasts = duration{0};
@@ -93,7 +93,7 @@ class drawing {
 
   bool strike_node(mishap& made) {
     const auto& nodes = placed_.machines.nodes;
-    if (nodes.size() < 2)
+    if (nodes.size() < 2 || !placed_.described)
       return false;
     const std::size_t node = 1 + random_.below(nodes.size() - 1);
     made.node = nodes[made.what == kind::cut ? 0 : node].name;

@@ -35,6 +35,8 @@ struct options {
   std::uint64_t seed = 1;      ///< of the order in which things happen
   std::uint64_t run_seed = 1;  ///< of the run itself: what bodies draw
   duration until = std::chrono::hours(24);  ///< of virtual time
+  /// Events that may pass while virtual time stands and no rows go from stage to stage; with more, the run is given up.
+  std::size_t idle_max = 1'000'000;
   /// Unset: one node, with all that the graph's groups ask for. Routers and the session are on the first node.
   std::optional<place::cluster> cluster = std::nullopt;
   network links = {};

@@ -99,7 +99,7 @@ class machine {
   /// A worker is gone, and whatever it had to do. Those that `return` are waited for where nobody else is left.
   [[nodiscard]] std::vector<outcome> lose(std::size_t worker, const std::string& cause, bool returns);
   /// It takes calls again; what waited for one is sent.
-  void regain(std::size_t worker);
+  [[nodiscard]] std::vector<outcome> regain(std::size_t worker);
   [[nodiscard]] bool gone(std::size_t worker) const { return gone_[worker] != presence::here; }
 
   /// What is to be sent, and to be left, since this was asked last. Rows that a worker failed on carry the version of
@@ -203,6 +203,8 @@ class machine {
   [[nodiscard]] std::size_t unit_of(const flight& call, std::size_t worker) const;
   [[nodiscard]] std::vector<std::size_t> parts_beside(const flight& call, std::size_t part) const;
   [[nodiscard]] std::optional<std::size_t> stand_in(const flight& call, std::size_t unit, bool may_stay) const;
+  [[nodiscard]] bool hopes(const flight& call) const;
+  void give_out_waiting(std::vector<outcome>& ended);
   [[nodiscard]] bool send_again(flight& call, std::size_t part, bool may_stay = false);
   void call_back(flight& call, std::size_t part, const fault& why);
 

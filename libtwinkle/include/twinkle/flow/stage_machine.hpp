@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "twinkle/flow/client_calls.hpp"
@@ -217,6 +218,7 @@ class stage_machine {
   std::vector<std::string> unfinished_;  // bodies that were running when the run was given up, by worker
   std::vector<std::string> left_alone_;  // bodies that did not end, and were replaced
   std::size_t respawns_ = 0;
+  std::set<std::size_t> awaited_;    // workers that are gone, and are replaced once they can be
   std::uint64_t answers_ = 0;
   row_account account_;
   time_point now_{};

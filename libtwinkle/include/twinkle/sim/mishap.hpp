@@ -13,7 +13,7 @@ namespace twinkle::sim {
 /// of them can be drawn, printed, replayed and shrunk.
 struct mishap {
   enum class kind : std::uint8_t {
-    slows,         ///< bodies of a worker take `factor` times as long
+    slows,         ///< bodies of a worker take `factor` times as long, or what of them is before it has lasted
     drags,         ///< the next body of a worker takes longer by `lasts`
     throws,        ///< the next body of a worker that works on rows throws
     hangs,         ///< the next body of a worker that works on rows does not end by itself, but when it is told to

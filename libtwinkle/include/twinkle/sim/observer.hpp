@@ -13,7 +13,7 @@ namespace twinkle::sim {
 class observer {
  public:
   virtual ~observer() = default;
-  /// A message is about to be received.
+  /// A message has come, and is about to be received, unless whom it was for is gone.
   virtual void on_delivery(time_point /*now*/, const address& /*from*/, const address& /*to*/, const message&) {}
   virtual void on_mishap(time_point /*now*/, const mishap&) {}
 

@@ -21,7 +21,7 @@ struct work {
   std::size_t worker = 0;
   std::size_t rows = 0;
   std::size_t tokens = 0;  ///< elements of the ragged columns of its rows
-  generator random{0};     ///< the same for the same rows, whoever works on them, and when
+  generator random{0};     ///< under one seed the same for the same rows, whoever works on them, and when
 };
 
 /// What a simulation does with an endpoint in place of running its body in no time.

@@ -37,6 +37,8 @@ class troubles {
     bool hangs = false;
   };
 
+  [[nodiscard]] static time_point ends_of(time_point now, duration lasts, std::vector<slowness> slow);
+
   std::map<std::pair<std::size_t, std::size_t>, patient> workers_;  // by stage and worker
   std::map<std::size_t, time_point> stalled_;                       // until when, by stage
 };
