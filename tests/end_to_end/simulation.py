@@ -36,7 +36,7 @@ code, wrong = tell(failing, TWINKLE_SEED="one")
 assert code == 1 and "TWINKLE_SEED is 'one', which is not a number that it can hold" in wrong, wrong
 
 # What the page shows of the verb, where there is torch.
-shown = re.findall(r"^\$ grpo_sort (simulate.*)\n(.*?)^```$", page, re.S | re.M)
+shown = re.findall(r"^\$ grpo_sort (simulate[^\n]*)\n(.*?)^```$", page, re.S | re.M)
 assert shown, "docs/simulation.md shows no run of grpo_sort"
 for arguments, wanted in shown:
     if (BUILD / "examples/grpo_sort").exists():
