@@ -118,6 +118,11 @@ TEST_CASE("no oracle complains of branches, filters, zips and edges as completed
     check_silent(whole);
     CHECK(toy::why(whole.report) == "");
     CHECK(whole.report.returned == 0);
+    const auto some_time = [](tk::sim::work of) { return tk::duration(std::chrono::milliseconds(1 + of.random.below(9))); };
+    const auto cut_short = tk::sim::simulate(
+        branches(), {.seed = seed, .lasts = some_time, .interrupt = std::chrono::milliseconds(seed)});
+    check_silent(cut_short);
+    CHECK(toy::why(cut_short.report) == "");
   }
 }
 
