@@ -140,6 +140,23 @@ TEST_CASE("a stage that has fewer respawns than ranks that went together ends th
   }
 }
 
+TEST_CASE("rows that wait behind a body that hangs are not tried in vain: the one in their way is called back") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    tk::sim::options how{.seed = seed};
+    how.rules = {tk::sim::cost("pass", &together::pass, [](tk::sim::work) { return tk::duration(100ms); })};
+    // Worker 0 hangs in one call; worker 1, which is to take over, hangs in the next, and so does worker 0 then.
+    how.mishaps = {{.at = 150ms, .what = kind::hangs, .stage = "pass", .worker = 0},
+                   {.at = 250ms, .what = kind::hangs, .stage = "pass", .worker = 1},
+                   {.at = 10s, .what = kind::hangs, .stage = "pass", .worker = 0}};
+    const auto seen = tk::sim::simulate(of_ranks(&together::pass, tk::device_mesh::from_sizes({.dp_size = 2}), 0), how);
+    CAPTURE(seed);
+    REQUIRE(seen.ended);
+    CHECK(toy::why(seen.report) == "");
+    CHECK(seen.report.trained == 200);
+    CHECK(seen.violations.empty());
+  }
+}
+
 TEST_CASE("a run in which far too much happens while time stands is given up") {
   const auto seen = tk::sim::simulate(of_ranks(&together::never, tk::device_mesh::from_sizes({.dp_size = 2}), 0),
                                       {.idle_max = 20'000});

@@ -178,9 +178,10 @@ std::vector<outcome> machine::expire(time_point now) {
       continue;
     }
     std::vector<std::pair<std::size_t, call_id>> silent;
-    for (std::size_t part = 0; part < call.parts.size(); ++part)
-      if (!call.answered[part])
-        silent.emplace_back(part, id_of(call, part));
+    for (const std::size_t part : worked_on(call))
+      silent.emplace_back(part, id_of(call, part));
+    if (silent.empty())
+      postponed_.push_back(id);
     std::optional<outcome> last;
     for (auto each = silent.begin(); each != silent.end() && !last; ++each)
       if (!call.answered[each->first] && id_of(call, each->first) == each->second)
@@ -191,6 +192,26 @@ std::vector<outcome> machine::expire(time_point now) {
       call.wanted.deadline = std::nullopt;
   }
   return expired;
+}
+
+// Its parts that workers may be working on: those that wait behind others are not to blame for the time that these take.
+std::vector<std::size_t> machine::worked_on(const flight& call) const {
+  std::vector<std::size_t> parts;
+  for (std::size_t part = 0; part < call.parts.size(); ++part)
+    if (const auto begun = call.begun.find(part);
+        !call.answered[part] && (begun == call.begun.end() || begun->second.worker) &&
+        !busy_before(worker_of(call, part), id_of(call, part)))
+      parts.push_back(part);
+  return parts;
+}
+
+bool machine::is_worked_on(call_id call) const {
+  const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const flight& each) { return each.id == call; });
+  return found != calls_.end() && !worked_on(*found).empty();
+}
+
+bool machine::sent_again() const {
+  return std::any_of(calls_.begin(), calls_.end(), [](const flight& each) { return !each.begun.empty(); });
 }
 
 outcome machine::expire(flight& call) {

@@ -46,8 +46,16 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
     settle(std::move(*begun.refused));
 }
 
-// Calls wait for each other at the workers, and a call is not to blame for the time of those before it.
+// Calls wait for each other at the workers, and a call is not to blame for the time of those before it. Mostly that is
+// the first one's; but what is sent again queues up behind later calls, which then have to be in time as well.
 void stage_machine::start_clock() {
+  for (const route::call_id each : calls_.take_postponed())
+    if (under_way* call = call_under_way(each))
+      call->patience = plan_.endpoints[call->endpoint].deadline;
+  if (calls_.sent_again())
+    for (under_way& each : under_way_)
+      if (each.patience && each.patience != no_deadline && calls_.is_worked_on(each.call))
+        calls_.expect_by(each.call, now_ + *std::exchange(each.patience, std::nullopt));
   const auto running = std::find_if(under_way_.begin(), under_way_.end(),
                                     [&](const under_way& call) { return calls_.in_flight(call.call); });
   if (running != under_way_.end() && running->patience == no_deadline)

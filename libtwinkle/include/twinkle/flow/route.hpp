@@ -132,6 +132,13 @@ class machine {
   /// with other workers has no deadline until it is given one.
   [[nodiscard]] std::vector<outcome> expire(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;
+  /// Calls that expired while all that they still had to do waited behind others: they want another deadline.
+  [[nodiscard]] std::vector<call_id> take_postponed() { return std::exchange(postponed_, {}); }
+
+  /// Whether some part was sent again, so that later calls may be worked on before those that came first.
+  [[nodiscard]] bool sent_again() const;
+  /// Whether some worker may be working on a call: nothing that came before is in its way there.
+  [[nodiscard]] bool is_worked_on(call_id call) const;
 
   /// Ends a call with a fault, as if a worker had failed; nothing if it is not in flight.
   [[nodiscard]] std::optional<outcome> cancel(call_id call, fault why);
@@ -192,6 +199,7 @@ class machine {
   [[nodiscard]] std::optional<outcome> give_up(flight& call, std::size_t part, fault why);
   [[nodiscard]] outcome fail_by(flight& call, std::size_t part, fault why);
   [[nodiscard]] outcome expire(flight& call);
+  [[nodiscard]] std::vector<std::size_t> worked_on(const flight& call) const;
   [[nodiscard]] std::optional<fault> set_gone_aside(flight& begun);
   [[nodiscard]] bool busy_before(std::size_t worker, call_id id) const;
   [[nodiscard]] fault located(const flight& call, std::size_t part, fault why) const;
@@ -219,6 +227,7 @@ class machine {
   std::vector<recall> recalls_;
   std::vector<setback> setbacks_;
   std::vector<overdue> overdue_;
+  std::vector<call_id> postponed_;
 };
 
 }  // namespace twinkle::route
