@@ -173,15 +173,19 @@ std::vector<outcome> machine::expire(time_point now) {
   std::vector<outcome> expired;
   for (const call_id id : late) {
     flight& call = *find(id);
+    const std::vector<std::size_t> late_parts = worked_on(call);
+    if (late_parts.empty()) {
+      postponed_.push_back(id);
+      call.wanted.deadline = std::nullopt;
+      continue;
+    }
     if (call.wanted.retries == 0 && call.wanted.failed == failing::ends_run) {
       expired.push_back(expire(call));
       continue;
     }
     std::vector<std::pair<std::size_t, call_id>> silent;
-    for (const std::size_t part : worked_on(call))
+    for (const std::size_t part : late_parts)
       silent.emplace_back(part, id_of(call, part));
-    if (silent.empty())
-      postponed_.push_back(id);
     std::optional<outcome> last;
     for (auto each = silent.begin(); each != silent.end() && !last; ++each)
       if (!call.answered[each->first] && id_of(call, each->first) == each->second)
