@@ -9,7 +9,7 @@ BUILD = pathlib.Path(sys.argv[1])
 SEEDS = os.environ.get("TWINKLE_SEEDS", "2000")
 
 clean = {key: value for key, value in os.environ.items() if not key.startswith("TWINKLE_")}
-run = subprocess.run([BUILD / "tests" / "twinkle-actors-tests", "-tc=swarm:*"], env=clean | {"TWINKLE_SEEDS": SEEDS},
+run = subprocess.run([BUILD / "tests" / "twinkle-swarm-tests", "-tc=swarm:*"], env=clean | {"TWINKLE_SEEDS": SEEDS},
                      capture_output=True, text=True, timeout=1100)
 assert run.returncode == 0 and "3 passed" in run.stdout, run.stdout
 print(f"ok, three graphs under {SEEDS} seeds")
