@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -24,6 +25,10 @@ namespace {
 
 constexpr wire_limits limits{.rows_max = 1 << 12};
 
+std::shared_ptr<const twinkle::far_bytes> own(twinkle::far_bytes where) {
+  return std::make_shared<const twinkle::far_bytes>(where);
+}
+
 batch all_taken(const batch& from) {
   std::vector<std::size_t> all(from.rows());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -34,7 +39,7 @@ template <class T>
 void check(const wire_form& received) {
   const T value = from_wire<T>(received, limits);
   const bytes sent = to_bytes(to_wire(value));
-  const T again = from_wire<T>(from_bytes(buffer::of(sent), limits), limits);
+  const T again = from_wire<T>(from_bytes(buffer::of(sent), limits, own), limits);
   twinkle::ensure(to_bytes(to_wire(again)) == sent, "what was received and sent on arrives as it was");
   if constexpr (std::same_as<T, batch>)
     twinkle::ensure(to_bytes(to_wire(all_taken(again))) == to_bytes(to_wire(all_taken(value))),
@@ -46,7 +51,7 @@ void check(const wire_form& received) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto* first = reinterpret_cast<const std::byte*>(data);
   try {
-    const wire_form received = from_bytes(buffer::of(bytes(first, first + size)), limits);
+    const wire_form received = from_bytes(buffer::of(bytes(first, first + size)), limits, own);
     switch (twinkle::contents_of({received.header.data(), received.header.bytes()}, limits).kind) {
       case twinkle::wire_kind::batch: check<batch>(received); break;
       case twinkle::wire_kind::weights: check<twinkle::weights>(received); break;

@@ -81,11 +81,11 @@ column_bytes batch::contiguous(const data::slot& column) const {
 std::vector<std::uint64_t> batch::lengths(std::string_view name) const {
   if (const column_type stored = type(name); stored.kind == column_type::form::dense)
     throw error("column '" + std::string(name) + "' is " + to_string(stored) + "; only ragged and text rows have lengths");
-  const column_bytes bytes = contiguous(*table_->find(name));
+  const slot& column = *table_->find(name);
+  const std::size_t first = column.first + rows_.first;
   std::vector<std::uint64_t> found;
   found.reserve(rows());
-  for (std::size_t row = 0; row < rows(); ++row)
-    found.push_back(bytes.offsets[row + 1] - bytes.offsets[row]);
+  column.store->append_lengths({first, first + rows()}, found);
   return found;
 }
 

@@ -40,7 +40,24 @@ void check_alike(const table& first, const table& other, std::size_t part) {
                 "rows have identities");
 }
 
+// Rows that lie on another node stay there: those that follow each other become one chunk.
+slot gather_far(const slot& from, std::span<const std::size_t> rows) {
+  std::vector<chunk> chunks;
+  for (std::size_t at = 0; at < rows.size();) {
+    const std::size_t first = rows[at];
+    std::size_t count = 1;
+    while (at + count < rows.size() && rows[at + count] == first + count)
+      ++count;
+    from.store->append({from.first + first, from.first + first + count}, chunks);
+    at += count;
+  }
+  return {std::make_shared<const column_store>(from.store->name(), from.store->type(), std::move(chunks)), 0,
+          from.withheld};
+}
+
 slot gather(const slot& from, std::size_t rows_there, std::span<const std::size_t> rows) {
+  if (from.store->far())
+    return gather_far(from, rows);
   const column_type type = from.store->type();
   const column_bytes bytes = column_store::contiguous(from.store, {from.first, from.first + rows_there});
   const std::size_t unit = bytes_of(type.type) * type.shape.width();

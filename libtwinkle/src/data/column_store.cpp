@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "twinkle/base/ensure.hpp"
+#include "twinkle/base/error.hpp"
 
 namespace twinkle::data {
 namespace {
@@ -34,6 +35,7 @@ column_store::column_store(std::string name, column_type type, std::vector<chunk
   for (const chunk& piece : chunks_) {
     starts_.push_back(rows_);
     rows_ += piece.rows;
+    far_ = far_ || piece.values.far() != nullptr;
   }
 }
 
@@ -50,10 +52,24 @@ column_bytes column_store::contiguous(const std::shared_ptr<const column_store>&
   ensure(rows.end <= self->rows_, "rows of the column");
   const std::size_t at = self->find(rows.first);
   const std::size_t start = self->starts_[at];
-  if (rows.end <= start + self->chunks_[at].rows)
+  const bool in_one = rows.end <= start + self->chunks_[at].rows;
+  if (in_one ? self->chunks_[at].values.far() != nullptr : self->far_)
+    throw error("column '" + self->name_ + "' lies on the node where a stage made it, and cannot be read between stages; "
+                "declare its key with twinkle::routed, or read it in a stage");
+  if (in_one)
     return borrow(self->chunks_[at], self->type_, {rows.first - start, rows.end - start}, self);
   std::call_once(self->joining_, [&] { self->joined_ = self->join(); });
   return borrow(self->joined_, self->type_, rows, self);
+}
+
+void column_store::append_lengths(interval rows, std::vector<std::uint64_t>& lengths) const {
+  std::vector<chunk> pieces;
+  append(rows, pieces);
+  for (const chunk& piece : pieces) {
+    const auto* offsets = piece.offsets.as<std::uint64_t>() + piece.first;
+    for (std::size_t row = 0; row < piece.rows; ++row)
+      lengths.push_back(offsets[row + 1] - offsets[row]);
+  }
 }
 
 void column_store::append(interval rows, std::vector<chunk>& pieces) const {
@@ -66,8 +82,8 @@ void column_store::append(interval rows, std::vector<chunk>& pieces) const {
     chunk piece = chunks_[at];
     piece.first += part.first - starts_[at];
     piece.rows = part.size();
-    if (!pieces.empty() && pieces.back().values.data() == piece.values.data() &&
-        pieces.back().offsets.data() == piece.offsets.data() && piece.values.data() != nullptr &&
+    if (!pieces.empty() && piece.values.bytes() > 0 && pieces.back().values.begins_with(piece.values) &&
+        pieces.back().offsets.begins_with(piece.offsets) &&
         pieces.back().first + pieces.back().rows == piece.first)
       pieces.back().rows += piece.rows;
     else

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -33,8 +34,14 @@ class column_store {
   [[nodiscard]] std::size_t rows() const { return rows_; }
 
   /// The rows as one run of bytes: borrowed where one chunk holds them, else from the whole column joined, once.
-  /// `self` is the pointer that holds this store.
+  /// `self` is the pointer that holds this store. Throws `error` where some of them lie on another node.
   [[nodiscard]] static column_bytes contiguous(const std::shared_ptr<const column_store>& self, interval rows);
+
+  /// The number of elements in each of the rows of a ragged or text column, which may lie on another node.
+  void append_lengths(interval rows, std::vector<std::uint64_t>& lengths) const;
+
+  /// Whether some of it lies on another node.
+  [[nodiscard]] bool far() const { return far_; }
 
   /// Appends the pieces that hold `rows` to `pieces`; a piece that continues the last one is merged into it.
   void append(interval rows, std::vector<chunk>& pieces) const;
@@ -48,6 +55,7 @@ class column_store {
   std::vector<chunk> chunks_;
   std::vector<std::size_t> starts_;  // the first row of each chunk
   std::size_t rows_ = 0;
+  bool far_ = false;
   mutable std::once_flag joining_;
   mutable chunk joined_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twinkle/data/wire.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -173,27 +173,52 @@ void data::wire_parts::done() const {
     refuse_wire(std::to_string(pieces_.size()) + " pieces belong to nothing");
 }
 
-// The bytes of the header, the header, the pieces: each at a multiple of 8.
+namespace {
+
+// Where a piece lies that is not here, behind the header: node, key, first byte; or that it is here.
+constexpr std::size_t whereabouts_bytes = 3 * sizeof(std::uint64_t);
+constexpr std::uint64_t here = ~std::uint64_t{0};
+
+void put(std::vector<std::byte>& into, std::uint64_t value) {
+  for (std::size_t at = 0; at < sizeof(value); ++at)
+    into.push_back(static_cast<std::byte>(value >> (8 * at) & 0xff));
+}
+
+void put(std::vector<std::byte>& into, const buffer& part) {
+  if (part.bytes() > 0)
+    into.insert(into.end(), part.data(), part.data() + part.bytes());
+  into.resize(padded(into.size()));
+}
+
+}  // namespace
+
+// The bytes of the header and whether pieces are elsewhere, the header, where they are, the pieces that are here: each at
+// a multiple of 8.
 std::vector<std::byte> to_bytes(const wire_form& whole) {
-  std::size_t size = sizeof(std::uint64_t) + padded(whole.header.bytes());
+  std::vector<std::byte> bytes;
+  const bool all_here = std::none_of(whole.pieces.begin(), whole.pieces.end(),
+                                     [](const buffer& piece) { return piece.far() != nullptr; });
+  std::size_t size = 2 * sizeof(std::uint64_t) + padded(whole.header.bytes());
   for (const buffer& piece : whole.pieces)
-    size += padded(piece.bytes());
-  std::vector<std::byte> bytes(size);
-  for (std::size_t at = 0; at < sizeof(std::uint64_t); ++at)
-    bytes[at] = static_cast<std::byte>(std::uint64_t{whole.header.bytes()} >> (8 * at) & 0xff);
-  std::size_t at = sizeof(std::uint64_t);
-  const auto put = [&](const buffer& part) {
-    if (part.bytes() > 0)
-      std::memcpy(bytes.data() + at, part.data(), part.bytes());
-    at += padded(part.bytes());
-  };
-  put(whole.header);
+    size += (all_here ? 0 : whereabouts_bytes) + (piece.far() != nullptr ? 0 : padded(piece.bytes()));
+  bytes.reserve(size);
+  put(bytes, std::uint64_t{whole.header.bytes()});
+  put(bytes, std::uint64_t{all_here ? 0U : 1U});
+  put(bytes, whole.header);
+  if (!all_here)
+    for (const buffer& piece : whole.pieces) {
+      const far_bytes* far = piece.far();
+      put(bytes, far == nullptr ? here : std::uint64_t{far->node});
+      put(bytes, far == nullptr ? 0 : far->key);
+      put(bytes, far == nullptr ? 0 : std::uint64_t{piece.first()});
+    }
   for (const buffer& piece : whole.pieces)
-    put(piece);
+    if (piece.far() == nullptr)
+      put(bytes, piece);
   return bytes;
 }
 
-wire_form from_bytes(buffer bytes, const wire_limits& limits) {
+wire_form from_bytes(buffer bytes, const wire_limits& limits, const far_owner& own) {
   const buffer all = aligned(std::move(bytes));
   std::size_t at = 0;
   const auto take = [&](std::size_t size) {
@@ -204,11 +229,31 @@ wire_form from_bytes(buffer bytes, const wire_limits& limits) {
     at += padded(size);
     return taken;
   };
-  const buffer length = take(sizeof(std::uint64_t));
+  const buffer lengths = take(2 * sizeof(std::uint64_t));
+  wire_reader in{{lengths.data(), lengths.bytes()}};
+  const auto header_bytes = in.number<std::uint64_t>();
+  const auto elsewhere = in.number<std::uint64_t>();
+  if (elsewhere > 1 || (elsewhere == 1 && !own))
+    refuse_wire(elsewhere > 1 ? "a flag is " + std::to_string(elsewhere) + "; it must be 0 or 1"
+                              : "pieces are said to lie on another node, where all must be here");
   wire_form whole;
-  whole.header = take(wire_reader{{length.data(), length.bytes()}}.number<std::uint64_t>());
-  for (const std::size_t size : contents_of({whole.header.data(), whole.header.bytes()}, limits).piece_bytes)
-    whole.pieces.push_back(take(size));
+  whole.header = take(header_bytes);
+  const wire_contents contents = contents_of({whole.header.data(), whole.header.bytes()}, limits);
+  std::vector<wire_reader> where;
+  for (std::size_t piece = 0; elsewhere == 1 && piece < contents.piece_bytes.size(); ++piece) {
+    const buffer next = take(whereabouts_bytes);
+    where.emplace_back(std::span{next.data(), next.bytes()});
+  }
+  for (std::size_t piece = 0; piece < contents.piece_bytes.size(); ++piece) {
+    const std::uint64_t node = elsewhere == 1 ? where[piece].number<std::uint64_t>() : here;
+    if (node == here) {
+      whole.pieces.push_back(take(contents.piece_bytes[piece]));
+      continue;
+    }
+    const auto key = where[piece].number<std::uint64_t>();
+    const auto first = where[piece].number<std::uint64_t>();
+    whole.pieces.emplace_back(own(far_bytes{node, key}), first, contents.piece_bytes[piece]);
+  }
   if (at != all.bytes())
     refuse_wire(std::to_string(all.bytes() - at) + " bytes follow behind the end of the message");
   return whole;

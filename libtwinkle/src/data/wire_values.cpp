@@ -53,7 +53,8 @@ tensor read_tensor(const std::string& name, wire_parts& from) {
   }
   value.values = from.piece();
   data::check_tensor(name, value);
-  if (reinterpret_cast<std::uintptr_t>(value.values.data()) % bytes_of(value.type) != 0)
+  if (value.values.far() == nullptr &&
+      reinterpret_cast<std::uintptr_t>(value.values.data()) % bytes_of(value.type) != 0)
     refuse_wire("tensor '" + name + "' does not start at a multiple of " + std::to_string(bytes_of(value.type)) +
                 " bytes");
   return value;

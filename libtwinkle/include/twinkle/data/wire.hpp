@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -65,11 +67,16 @@ weights from_wire<weights>(const wire_form& received, const wire_limits& limits)
 template <>
 metrics from_wire<metrics>(const wire_form& received, const wire_limits& limits);
 
-/// All of it in one piece, copied: for small values that travel inside of a message.
+/// All of it in one piece, copied: for small values that travel inside of a message. Of pieces that lie on another node
+/// it says where they are.
 [[nodiscard]] std::vector<std::byte> to_bytes(const wire_form& whole);
 
-/// The parts again, borrowed from `bytes`, which is copied if it does not start at a multiple of 8 bytes. Throws
-/// `error` where the lengths do not fit or are beyond the limits.
-[[nodiscard]] wire_form from_bytes(buffer bytes, const wire_limits& limits = {});
+/// Owns bytes that a node keeps, until it is told that nobody needs them here.
+using far_owner = std::function<std::shared_ptr<const far_bytes>(far_bytes)>;
+
+/// The parts again, borrowed from `bytes`, which is copied if it does not start at a multiple of 8 bytes. `own` is asked
+/// for those that lie on another node; without it there must be none. Throws `error` where the lengths do not fit or are
+/// beyond the limits.
+[[nodiscard]] wire_form from_bytes(buffer bytes, const wire_limits& limits = {}, const far_owner& own = nullptr);
 
 }  // namespace twinkle

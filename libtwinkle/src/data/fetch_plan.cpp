@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/data/fetch_plan.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "table.hpp"
+
+namespace twinkle {
+
+using data::chunk;
+using data::column_store;
+using data::slot;
+using data::table;
+
+namespace {
+
+std::vector<chunk> chunks_of(const slot& from, std::size_t rows) {
+  std::vector<chunk> chunks;
+  from.store->append({from.first, from.first + rows}, chunks);
+  return chunks;
+}
+
+std::size_t unit_of(const column_type& type) {
+  return type.kind == column_type::form::dense ? bytes_of(type.type) * type.shape.width() : bytes_of(type.type);
+}
+
+// The elements of a chunk, in units of its column.
+interval elements_of(const chunk& from, const column_type& type) {
+  if (type.kind == column_type::form::dense)
+    return {from.first, from.first + from.rows};
+  const auto* offsets = from.offsets.as<std::uint64_t>();
+  return {offsets[from.first], offsets[from.first + from.rows]};
+}
+
+buffer values_of(const chunk& from, const column_type& type) {
+  const interval elements = elements_of(from, type);
+  return from.values.part(elements.first * unit_of(type), elements.size() * unit_of(type));
+}
+
+slot slot_of(const slot& like, std::vector<chunk> chunks) {
+  return {std::make_shared<const column_store>(like.store->name(), like.store->type(), std::move(chunks)), 0,
+          like.withheld};
+}
+
+// The chunk alone: its values start with its first row.
+chunk alone(const chunk& from, const column_type& type) {
+  chunk made{values_of(from, type), {}, 0, from.rows};
+  if (type.kind == column_type::form::dense)
+    return made;
+  const auto* offsets = from.offsets.as<std::uint64_t>() + from.first;
+  std::vector<std::uint64_t> own(offsets, offsets + from.rows + 1);
+  for (std::uint64_t& each : own)
+    each -= offsets[0];
+  made.offsets = buffer::of(std::move(own));
+  return made;
+}
+
+/// A block into which the pieces of a column go.
+struct block {
+  std::shared_ptr<std::byte[]> bytes;
+  std::size_t filled = 0;
+
+  std::span<std::byte> next(std::size_t count) {
+    const std::span<std::byte> part(bytes.get() + filled, count);
+    filled += count;
+    return part;
+  }
+};
+
+void fill(block& into, const buffer& from, std::vector<fetch_plan::piece>& pieces) {
+  const std::span<std::byte> part = into.next(from.bytes());
+  if (part.empty())
+    return;
+  if (from.far() != nullptr)
+    pieces.push_back({from, part});
+  else
+    std::memcpy(part.data(), from.data(), part.size());
+}
+
+slot brought(const slot& column, std::vector<chunk> chunks, std::vector<fetch_plan::piece>& pieces) {
+  const column_type& type = column.store->type();
+  std::size_t bytes = 0;
+  std::size_t rows = 0;
+  for (const chunk& each : chunks) {
+    bytes += elements_of(each, type).size() * unit_of(type);
+    rows += each.rows;
+  }
+  block whole{std::make_shared_for_overwrite<std::byte[]>(bytes)};
+  std::vector<std::uint64_t> offsets{0};
+  for (const chunk& each : chunks) {
+    fill(whole, values_of(each, type), pieces);
+    if (type.kind == column_type::form::dense)
+      continue;
+    const auto* from = each.offsets.as<std::uint64_t>() + each.first;
+    for (std::size_t row = 0; row < each.rows; ++row)
+      offsets.push_back(offsets.back() + from[row + 1] - from[row]);
+  }
+  const buffer values{whole.bytes.get(), bytes, whole.bytes};
+  const bool dense = type.kind == column_type::form::dense;
+  return slot_of(column, {{values, dense ? buffer{} : buffer::of(std::move(offsets)), 0, rows}});
+}
+
+bool any_far(const std::vector<chunk>& chunks) {
+  return std::any_of(chunks.begin(), chunks.end(), [](const chunk& each) { return each.values.far() != nullptr; });
+}
+
+bool stays(const slot& column) { return !column.store->type().routed; }
+
+}  // namespace
+
+batch leave_behind(const batch& rows, const keeper& keep) {
+  table from = data::table_access::view(rows);
+  for (slot& column : from.columns) {
+    if (!stays(column))
+      continue;
+    std::vector<chunk> chunks;
+    for (const chunk& each : chunks_of(column, from.rows)) {
+      chunks.push_back(alone(each, column.store->type()));
+      buffer& values = chunks.back().values;
+      if (values.far() == nullptr && values.bytes() > 0)
+        values = keep(values);
+    }
+    column = slot_of(column, std::move(chunks));
+  }
+  return data::table_access::of(std::move(from));
+}
+
+weights leave_behind(const weights& tensors, const keeper& keep) {
+  std::vector<named_tensor> left(tensors.tensors().begin(), tensors.tensors().end());
+  for (named_tensor& each : left)
+    if (each.value.values.far() == nullptr && each.value.values.bytes() > 0)
+      each.value.values = keep(each.value.values);
+  return weights{std::move(left), tensors.version()};
+}
+
+std::size_t bytes_to_leave(const batch& rows) {
+  const table from = data::table_access::view(rows);
+  std::size_t bytes = 0;
+  for (const slot& column : from.columns)
+    if (stays(column))
+      for (const chunk& each : chunks_of(column, from.rows))
+        if (each.values.far() == nullptr)
+          bytes += elements_of(each, column.store->type()).size() * unit_of(column.store->type());
+  return bytes;
+}
+
+std::size_t bytes_to_leave(const weights& tensors) {
+  std::size_t bytes = 0;
+  for (const named_tensor& each : tensors.tensors())
+    if (each.value.values.far() == nullptr)
+      bytes += each.value.values.bytes();
+  return bytes;
+}
+
+fetch_plan::fetch_plan(batch rows, const finder& find) : rows_(std::move(rows)) {
+  if (!is_far(rows_))
+    return;
+  table made = data::table_access::view(rows_);
+  for (slot& column : made.columns) {
+    std::vector<chunk> chunks = chunks_of(column, made.rows);
+    if (!any_far(chunks))
+      continue;
+    for (chunk& each : chunks)
+      if (each.values.far() != nullptr)
+        if (auto here = find(each.values))
+          each.values = *std::move(here);
+    column = any_far(chunks) ? brought(column, std::move(chunks), pieces_) : slot_of(column, std::move(chunks));
+  }
+  rows_ = data::table_access::of(std::move(made));
+}
+
+fetch_plan::fetch_plan(weights tensors, const finder& find) : tensors_(std::move(tensors)) {
+  if (!is_far(tensors_))
+    return;
+  std::vector<named_tensor> made(tensors_.tensors().begin(), tensors_.tensors().end());
+  for (named_tensor& each : made) {
+    buffer& values = each.value.values;
+    if (values.far() == nullptr)
+      continue;
+    if (auto here = find(values)) {
+      values = *std::move(here);
+      continue;
+    }
+    block whole{std::make_shared_for_overwrite<std::byte[]>(values.bytes())};
+    fill(whole, values, pieces_);
+    values = {whole.bytes.get(), values.bytes(), whole.bytes};
+  }
+  tensors_ = weights{std::move(made), tensors_.version()};
+}
+
+bool is_far(const batch& rows) {
+  const table from = data::table_access::view(rows);
+  return std::any_of(from.columns.begin(), from.columns.end(), [&](const slot& column) {
+    return column.store->far() && any_far(chunks_of(column, from.rows));
+  });
+}
+
+bool is_far(const weights& tensors) {
+  const std::span<const named_tensor> all = tensors.tensors();
+  return std::any_of(all.begin(), all.end(), [](const named_tensor& each) { return each.value.values.far() != nullptr; });
+}
+
+}  // namespace twinkle

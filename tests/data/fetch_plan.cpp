@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/data/fetch_plan.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "data/rows.hpp"
+#include "twinkle/base/error.hpp"
+#include "twinkle/data/wire.hpp"
+
+using rows::content_of;
+using rows::numbered;
+using twinkle::batch;
+using twinkle::buffer;
+using twinkle::far_bytes;
+using twinkle::fetch_plan;
+using twinkle::interval;
+
+namespace {
+
+/// What a node keeps, and who still needs it elsewhere.
+struct node {
+  std::size_t number = 0;
+  std::map<std::uint64_t, buffer> kept = {};
+  std::map<std::uint64_t, std::weak_ptr<const far_bytes>> owned = {};  // on the other side
+
+  buffer keep(const buffer& bytes) {
+    const std::uint64_t key = kept.size() + 1;
+    kept[key] = bytes;
+    return {std::make_shared<const far_bytes>(number, key), 0, bytes.bytes()};
+  }
+
+  /// What arrives elsewhere: an owner for each key.
+  std::shared_ptr<const far_bytes> own(far_bytes where) {
+    std::shared_ptr<const far_bytes> owner = owned[where.key].lock();
+    if (!owner)
+      owned[where.key] = owner = std::make_shared<const far_bytes>(where);
+    return owner;
+  }
+
+  [[nodiscard]] std::size_t needed() const {
+    std::size_t count = 0;
+    for (const auto& [key, owner] : owned)
+      count += owner.expired() ? 0 : 1;
+    return count;
+  }
+
+  void fetch(const fetch_plan& plan) const {
+    for (const fetch_plan::piece& each : plan.pieces()) {
+      if (each.from.far()->node != number)
+        continue;
+      const buffer part = kept.at(each.from.far()->key).part(each.from.first(), each.into.size());
+      std::memcpy(each.into.data(), part.data(), part.bytes());
+    }
+  }
+};
+
+std::optional<buffer> nothing_is_here(const buffer&) { return std::nullopt; }
+
+batch sent(node& from, const batch& rows) {
+  const auto left = leave_behind(rows, [&](const buffer& bytes) { return from.keep(bytes); });
+  const std::vector<std::byte> bytes = to_bytes(twinkle::to_wire(left));
+  return twinkle::from_wire<batch>(
+      twinkle::from_bytes(buffer::of(bytes), {}, [&](far_bytes where) { return from.own(where); }));
+}
+
+batch fetched(const node& from, const batch& rows) {
+  const fetch_plan plan{rows, nothing_is_here};
+  from.fetch(plan);
+  return plan.rows();
+}
+
+}  // namespace
+
+TEST_CASE("rows that were left behind are fetched as they were") {
+  node maker{3};
+  const batch made = batch::concat({{numbered(5), numbered(4)}});
+  const batch description = sent(maker, made);
+  CHECK(is_far(description));
+  CHECK_FALSE(is_far(made));
+  CHECK(description.rows() == 9);
+  CHECK(description.lengths("line") == made.lengths("line"));
+  const batch back = fetched(maker, description);
+  CHECK_FALSE(is_far(back));
+  CHECK(content_of(back) == content_of(made));
+}
+
+TEST_CASE("what lies elsewhere cannot be read, and says what to do") {
+  node maker{1};
+  const batch description = sent(maker, numbered(3));
+  CHECK_THROWS_WITH_AS(description[rows::score],
+                       "column 'score' lies on the node where a stage made it, and cannot be read between stages; "
+                       "declare its key with twinkle::routed, or read it in a stage",
+                       twinkle::error);
+}
+
+TEST_CASE("a routed column goes along") {
+  const twinkle::column<float> reward = twinkle::routed(twinkle::column<float>{"reward"});
+  node maker{1};
+  const batch description = sent(maker, numbered(3).with(reward, {1, 2, 3}));
+  CHECK(description[reward][2] == 3.0f);
+  CHECK(is_far(description));
+}
+
+TEST_CASE("slices, orders and mixtures of rows from several nodes move no element until they are fetched") {
+  rc::check([](std::vector<std::uint8_t> picks) {
+    std::vector<node> makers{{0}, {1}, {2}};
+    std::vector<batch> parts;
+    std::vector<batch> descriptions;
+    for (node& each : makers) {
+      parts.push_back(numbered(4 + each.number));
+      descriptions.push_back(each.number == 0 ? parts.back() : sent(each, parts.back()));
+    }
+    const batch all = batch::concat(parts);
+    const batch far = batch::concat(descriptions);
+    std::vector<std::size_t> order;
+    for (const std::uint8_t pick : picks)
+      order.push_back(pick % all.rows());
+    const interval half{order.size() / 4, order.size()};
+    const batch wanted = all.take(order)[half];
+    const fetch_plan plan{far.take(order)[half], nothing_is_here};
+    for (const node& each : makers)
+      each.fetch(plan);
+    RC_ASSERT(content_of(plan.rows()) == content_of(wanted));
+  });
+}
+
+TEST_CASE("no byte is fetched that is not of the rows") {
+  node maker{1};
+  const batch description = sent(maker, numbered(100));
+  const fetch_plan plan{description[{10, 20}], nothing_is_here};
+  std::size_t bytes = 0;
+  for (const fetch_plan::piece& each : plan.pieces())
+    bytes += each.into.size();
+  CHECK(bytes == bytes_to_leave(numbered(100)[{10, 20}]));
+}
+
+TEST_CASE("each column arrives in one block") {
+  node maker{1};
+  const batch description = sent(maker, numbered(10));
+  const std::vector<std::size_t> order{9, 3, 4, 0};
+  const batch back = fetched(maker, description.take(order));
+  CHECK(twinkle::to_wire(back).pieces.size() == twinkle::to_wire(numbered(4)).pieces.size());
+}
+
+TEST_CASE("what turns out to be here is not copied") {
+  node maker{1};
+  const batch made = numbered(10);
+  const fetch_plan plan{sent(maker, made)[{2, 5}], [&](const buffer& from) {
+                          return maker.kept.at(from.far()->key).part(from.first(), from.bytes());
+                        }};
+  CHECK(plan.pieces().empty());
+  CHECK(content_of(plan.rows()) == content_of(made[{2, 5}]));
+  CHECK(&plan.rows()[rows::score][0] == &made[rows::score][2]);
+}
+
+TEST_CASE("bytes are needed until the last batch that shows them is gone") {
+  node maker{1};
+  std::optional<batch> part = sent(maker, numbered(10))[{0, 1}];
+  CHECK(maker.needed() > 0);
+  part.reset();
+  CHECK(maker.needed() == 0);
+}
+
+TEST_CASE("weights are left behind and fetched as batches are") {
+  node maker{2};
+  twinkle::weights made{{{"a", {twinkle::element::f32, {2, 2}, buffer::of(std::vector<float>{1, 2, 3, 4})}},
+                         {"none", {twinkle::element::f32, {0}, {}}}},
+                        7};
+  const twinkle::weights left = leave_behind(made, [&](const buffer& bytes) { return maker.keep(bytes); });
+  const auto arrived = twinkle::from_wire<twinkle::weights>(twinkle::from_bytes(
+      buffer::of(to_bytes(twinkle::to_wire(left))), {}, [&](far_bytes where) { return maker.own(where); }));
+  CHECK(is_far(arrived));
+  const fetch_plan plan{arrived, nothing_is_here};
+  maker.fetch(plan);
+  CHECK_FALSE(is_far(plan.tensors()));
+  CHECK(plan.tensors().version() == 7);
+  CHECK(plan.tensors().find("a")->values.as<float>()[3] == 4);
+}
+
+TEST_CASE("far pieces are refused where none may be") {
+  node maker{1};
+  const auto left = leave_behind(numbered(3), [&](const buffer& bytes) { return maker.keep(bytes); });
+  CHECK_THROWS_WITH_AS((void)twinkle::from_bytes(buffer::of(to_bytes(twinkle::to_wire(left)))),
+                       "wire: pieces are said to lie on another node, where all must be here", twinkle::error);
+}
