@@ -24,6 +24,8 @@ static_assert(std::endian::native == std::endian::little, "the wire form needs a
 /// Writes a header: numbers in little-endian order, text behind its length.
 class wire_writer {
  public:
+  wire_writer() = default;
+  /// That of a value, which begins with what it is.
   wire_writer(wire_kind kind, std::span<const buffer> pieces);
 
   template <std::unsigned_integral T>
@@ -39,6 +41,7 @@ class wire_writer {
   /// Throws `error` for a name that is not utf-8, which `from_wire` would refuse.
   void name(std::string_view text);
 
+  [[nodiscard]] std::vector<std::byte> bytes() && { return std::move(bytes_); }
   [[nodiscard]] buffer written() && { return buffer::of(std::move(bytes_)); }
 
  private:

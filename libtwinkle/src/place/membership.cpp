@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "twinkle/place/membership.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "twinkle/base/list.hpp"
+
+namespace twinkle::place {
+namespace {
+
+std::string seconds(duration of) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(of).count();
+  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+}
+
+}  // namespace
+
+membership::membership(terms agreed, time_point now)
+    : agreed_(std::move(agreed)), join_by_(now + agreed_.join_within), members_(agreed_.machines.nodes.size()) {}
+
+std::vector<membership::event> membership::up(std::uint64_t peer, time_point now) {
+  peers_.try_emplace(peer, connection{pulse{agreed_.rhythm, now}});
+  return {};
+}
+
+std::optional<std::string> membership::objection(const letter::hello& who, std::optional<std::size_t> node) const {
+  const std::string leader = agreed_.machines.nodes.front().name;
+  if (who.version != letter::protocol)
+    return "it speaks version " + std::to_string(who.version) + " of the protocol, and '" + leader + "' speaks " +
+           std::to_string(letter::protocol) + "; start the same binary on every node";
+  if (who.cluster != agreed_.machines.name)
+    return "it belongs to the cluster '" + who.cluster + "', and '" + leader + "' to '" + agreed_.machines.name +
+           "'; give every node the same cluster file";
+  if (!node) {
+    std::vector<std::string> names;
+    for (const cluster::node& each : agreed_.machines.nodes)
+      names.push_back(each.name);
+    return "the cluster has no node '" + who.node + "'; it has " + list(names);
+  }
+  if (*node == 0)
+    return "'" + who.node + "' leads, and is there already; start it once";
+  if (who.graph != agreed_.graph)
+    return "its graph is not that of '" + leader + "'; start the same binary with the same options and the same cluster "
+           "file on every node";
+  if (members_[*node].peer && members_[*node].incarnation == who.incarnation)
+    return "'" + who.node + "' is there already";
+  return std::nullopt;
+}
+
+std::vector<membership::event> membership::hello(std::uint64_t peer, const letter::hello& who, time_point now) {
+  const auto from = peers_.find(peer);
+  if (from == peers_.end() || from->second.node)
+    return {};
+  from->second.alive.heard(now);
+  const auto& nodes = agreed_.machines.nodes;
+  const auto named = std::find_if(nodes.begin(), nodes.end(), [&](const auto& each) { return each.name == who.node; });
+  std::optional<std::size_t> node;
+  if (named != nodes.end())
+    node = static_cast<std::size_t>(named - nodes.begin());
+  if (const auto why = objection(who, node)) {
+    if (node)
+      members_[*node].refused = *why;
+    peers_.erase(from);
+    return {say{peer, letter::refused{*why}}, close{peer}};
+  }
+  std::vector<event> out;
+  if (members_[*node].peer)
+    lose(*node, "its process was started again", out);
+  members_[*node] = {peer, who.incarnation};
+  from->second.node = node;
+  out.push_back(joined{*node, peer, who});
+  was_complete_ = was_complete_ || complete();
+  return out;
+}
+
+void membership::lose(std::size_t node, const std::string& why, std::vector<event>& out) {
+  const std::uint64_t peer = *std::exchange(members_[node].peer, std::nullopt);
+  peers_.erase(peer);
+  out.push_back(lost{node, why});
+  out.push_back(close{peer});
+}
+
+std::vector<membership::event> membership::down(std::uint64_t peer, const std::string& why) {
+  std::vector<event> out;
+  if (const auto node = node_of(peer))
+    lose(*node, why, out);
+  peers_.erase(peer);
+  return out;
+}
+
+void membership::heard(std::uint64_t peer, time_point now) {
+  if (const auto from = peers_.find(peer); from != peers_.end())
+    from->second.alive.heard(now);
+}
+
+std::vector<membership::event> membership::tick(time_point now) {
+  std::vector<event> out;
+  std::vector<std::uint64_t> silent;
+  for (auto& [peer, of] : peers_)
+    if (of.alive.silent(now))
+      silent.push_back(peer);
+    else if (of.node && of.alive.beat(now))
+      out.push_back(say{peer, letter::ping{}});
+  for (const std::uint64_t peer : silent)
+    if (const auto node = node_of(peer)) {
+      lose(*node, "nothing came from it for " + seconds(agreed_.rhythm.silence), out);
+    } else {
+      peers_.erase(peer);
+      out.push_back(close{peer});
+    }
+  if (!was_complete_ && !complete() && now >= join_by_) {
+    was_complete_ = true;  // it is said once
+    out.push_back(incomplete{missing()});
+  }
+  return out;
+}
+
+std::string membership::missing() const {
+  std::string text;
+  for (std::size_t node = 1; node < members_.size(); ++node) {
+    if (members_[node].peer)
+      continue;
+    const cluster::node& of = agreed_.machines.nodes[node];
+    text += "\n  - '" + of.name + "' on " + of.host + ": ";
+    text += members_[node].refused.empty() ? "nobody came; start it with --node " + of.name
+                                           : "it was turned away, for " + members_[node].refused;
+  }
+  return "the cluster '" + agreed_.machines.name + "' is not complete after " + seconds(agreed_.join_within) + ":" + text;
+}
+
+bool membership::complete() const {
+  return std::all_of(members_.begin() + 1, members_.end(), [](const member& each) { return each.peer.has_value(); });
+}
+
+std::optional<std::size_t> membership::node_of(std::uint64_t peer) const {
+  const auto from = peers_.find(peer);
+  return from == peers_.end() ? std::nullopt : from->second.node;
+}
+
+std::optional<std::uint64_t> membership::peer_of(std::size_t node) const { return members_[node].peer; }
+
+time_point membership::next_deadline() const {
+  time_point next = was_complete_ ? time_point::max() : join_by_;
+  for (const auto& [peer, of] : peers_)
+    next = std::min(next, of.alive.next());
+  return next;
+}
+
+}  // namespace twinkle::place
