@@ -237,7 +237,7 @@ TEST_CASE("what is no header of ours, or of another version, is refused by name"
   CHECK(complaint<batch>(form) ==
         "wire: the sender writes version 2, but this program reads version 1; run the same binary on every node");
   form.header = with_byte(good, 12, std::byte{9});
-  CHECK(complaint<batch>(form) == "wire: there is no kind 9; 1 is a batch, 2 weights, 3 metrics");
+  CHECK(complaint<batch>(form) == "wire: there is no kind 9; 1 is a batch, 2 weights, 3 metrics, 4 a message");
   form.header = good.part(0, good.bytes() - 1);
   CHECK(complaint<batch>(form) ==
         "wire: 8 bytes must follow in the header, but 7 are left; it is cut off or damaged");

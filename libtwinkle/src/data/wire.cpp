@@ -25,6 +25,7 @@ std::string name_of(wire_kind kind) {
     case wire_kind::batch: return "a batch";
     case wire_kind::weights: return "weights";
     case wire_kind::metrics: return "metrics";
+    case wire_kind::message: return "a message";
   }
   return "something unknown (kind " + std::to_string(static_cast<int>(kind)) + ")";
 }
@@ -60,14 +61,24 @@ void data::wire_writer::count(std::size_t things) { number(std::uint64_t{things}
 
 void data::wire_writer::raw(std::string_view text) {
   count(text.size());
-  const auto* first = reinterpret_cast<const std::byte*>(text.data());
-  bytes_.insert(bytes_.end(), first, first + text.size());
+  bytes(std::as_bytes(std::span(text)));
+}
+
+void data::wire_writer::bytes(std::span<const std::byte> those) {
+  bytes_.insert(bytes_.end(), those.begin(), those.end());
 }
 
 void data::wire_writer::name(std::string_view text) {
   if (!is_utf8(text))
     refuse_wire("a name that is not utf-8 cannot be sent");
   raw(text);
+}
+
+void data::nest(wire_writer& out, std::vector<buffer>& pieces, wire_form inner) {
+  out.count(inner.header.bytes());
+  out.bytes({inner.header.data(), inner.header.bytes()});
+  for (buffer& piece : inner.pieces)
+    pieces.push_back(std::move(piece));
 }
 
 std::span<const std::byte> data::wire_reader::take(std::size_t bytes) {
@@ -122,8 +133,8 @@ wire_contents data::read_contents(wire_reader& in, std::size_t header_bytes, con
     refuse_wire("the sender writes version " + std::to_string(version) + ", but this program reads version " +
                 std::to_string(wire_version) + "; run the same binary on every node");
   const auto kind = in.number<std::uint32_t>();
-  if (kind < static_cast<std::uint32_t>(wire_kind::batch) || kind > static_cast<std::uint32_t>(wire_kind::metrics))
-    refuse_wire("there is no kind " + std::to_string(kind) + "; 1 is a batch, 2 weights, 3 metrics");
+  if (kind < static_cast<std::uint32_t>(wire_kind::batch) || kind > static_cast<std::uint32_t>(wire_kind::message))
+    refuse_wire("there is no kind " + std::to_string(kind) + "; 1 is a batch, 2 weights, 3 metrics, 4 a message");
   const std::size_t pieces = in.count(sizeof(std::uint64_t));
   check_limit(pieces, limits.pieces_max, "pieces");
   wire_contents contents{static_cast<wire_kind>(kind), {}};
@@ -165,6 +176,15 @@ buffer data::wire_parts::piece() {
   buffer next = pieces_.front();
   pieces_ = pieces_.subspan(1);
   return next;
+}
+
+wire_form data::wire_parts::nested(const wire_limits& limits) {
+  const std::span<const std::byte> header = header_.take(header_.count(1));
+  const std::size_t count = contents_of(header, limits).piece_bytes.size();
+  wire_form inner{{header.data(), header.size(), nullptr}, {}};
+  while (inner.pieces.size() < count)
+    inner.pieces.push_back(piece());
+  return inner;
 }
 
 void data::wire_parts::done() const {

@@ -24,8 +24,8 @@ static_assert(std::endian::native == std::endian::little, "the wire form needs a
 /// Writes a header: numbers in little-endian order, text behind its length.
 class wire_writer {
  public:
+  /// Without a prologue: for what is no value by itself.
   wire_writer() = default;
-  /// That of a value, which begins with what it is.
   wire_writer(wire_kind kind, std::span<const buffer> pieces);
 
   template <std::unsigned_integral T>
@@ -38,15 +38,20 @@ class wire_writer {
   /// The number of things that follow.
   void count(std::size_t things);
   void raw(std::string_view text);
+  /// As they are, without a length.
+  void bytes(std::span<const std::byte> those);
   /// Throws `error` for a name that is not utf-8, which `from_wire` would refuse.
   void name(std::string_view text);
 
-  [[nodiscard]] std::vector<std::byte> bytes() && { return std::move(bytes_); }
+  [[nodiscard]] std::vector<std::byte> all() && { return std::move(bytes_); }
   [[nodiscard]] buffer written() && { return buffer::of(std::move(bytes_)); }
 
  private:
   std::vector<std::byte> bytes_;
 };
+
+/// A wire form inside of another: its header behind its length, its pieces behind those that are there.
+void nest(wire_writer& out, std::vector<buffer>& pieces, wire_form inner);
 
 /// Reads what `wire_writer` wrote, and throws `error` where the bytes end too soon.
 class wire_reader {
@@ -65,14 +70,14 @@ class wire_reader {
   /// How many things follow, each of `bytes_least` or more; no more than can be there.
   [[nodiscard]] std::size_t count(std::size_t bytes_least);
   [[nodiscard]] std::string raw();
+  /// The next so many, where they lie.
+  [[nodiscard]] std::span<const std::byte> take(std::size_t bytes);
   /// In utf-8, and within the limit.
   [[nodiscard]] std::string name(const wire_limits& limits);
   /// That nothing is left.
   void done() const;
 
  private:
-  [[nodiscard]] std::span<const std::byte> take(std::size_t bytes);
-
   std::span<const std::byte> left_;
 };
 
@@ -87,6 +92,8 @@ class wire_parts {
 
   [[nodiscard]] wire_reader& header() { return header_; }
   [[nodiscard]] buffer piece();
+  /// What `nest` wrote. It borrows the header.
+  [[nodiscard]] wire_form nested(const wire_limits& limits);
   /// That nothing is left.
   void done() const;
 

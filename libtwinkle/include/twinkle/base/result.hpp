@@ -24,6 +24,10 @@ class result {
     ensure(has_value(), "value() of a result that holds a fault");
     return std::get<0>(state_);
   }
+  [[nodiscard]] T& value() & {
+    ensure(has_value(), "value() of a result that holds a fault");
+    return std::get<0>(state_);
+  }
   [[nodiscard]] T&& value() && {
     ensure(has_value(), "value() of a result that holds a fault");
     return std::get<0>(std::move(state_));

@@ -20,6 +20,7 @@ namespace twinkle {
 ///     header   magic, version of this form, kind │ bytes of each piece │ names, types, chunks, tags, tombstones
 ///     pieces   a batch's columns, chunk by chunk: its values; or its offsets, then its elements
 ///              weights: one a tensor
+///              a message: those of all that is in it, one thing behind another
 ///
 /// Pieces point into what was sent, and keep it alive. Whoever receives them puts each at a multiple of 8 bytes.
 struct wire_form {
@@ -27,7 +28,7 @@ struct wire_form {
   std::vector<buffer> pieces;
 };
 
-enum class wire_kind : std::uint8_t { batch = 1, weights, metrics };
+enum class wire_kind : std::uint8_t { batch = 1, weights, metrics, message };
 
 /// What is taken from another process.
 struct wire_limits {
@@ -37,6 +38,7 @@ struct wire_limits {
   std::size_t rows_max = std::size_t{1} << 24;
   std::size_t columns_max = 1024;
   std::size_t name_bytes_max = 1024;
+  std::size_t value_bytes_max = std::size_t{256} << 20;  ///< of memory, for elements of vectors and maps in a message
 };
 
 /// The wire form of a value. No element of a batch or tensor is copied, and a slice sends its own rows only; tags go

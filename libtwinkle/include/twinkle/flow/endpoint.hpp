@@ -17,6 +17,7 @@
 #include "twinkle/base/result.hpp"
 #include "twinkle/flow/emitter.hpp"
 #include "twinkle/flow/payload.hpp"
+#include "twinkle/flow/value_wire.hpp"
 #include "twinkle/flow/wireable.hpp"
 
 namespace twinkle {
@@ -124,6 +125,8 @@ struct endpoint {
   std::function<result<payload>(void* worker, context&, payload input)> invoke = nullptr;
   bool returns_batch = false;
   bool returns_metrics = false;
+  const value_form* takes = nullptr;    ///< how `arguments` cross to another node; null: it takes none
+  const value_form* returns = nullptr;  ///< how a `value` does; null: it returns none
 };
 
 namespace detail {
@@ -172,6 +175,10 @@ template <class Worker, class Member>
   made.member = key_of(member);
   made.returns_batch = std::same_as<typename called::value, batch>;
   made.returns_metrics = std::same_as<typename called::value, metrics>;
+  if constexpr (!std::same_as<typename called::inputs, std::tuple<batch>>)
+    made.takes = &arguments_form_of<typename called::inputs>;
+  if constexpr (!std::is_void_v<typename called::value> && !one_of<typename called::value, batch, metrics, weights>)
+    made.returns = &value_form_of<typename called::value>;
   made.invoke = [member](void* object, context& ctx, payload input) -> result<payload> {
     Worker& worker = *static_cast<Worker*>(object);
     const auto with = [&](auto&&... args) -> result<payload> {
