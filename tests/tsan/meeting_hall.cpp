@@ -3,70 +3,27 @@
 
 #include <doctest/doctest.h>
 
-#include <future>
-#include <thread>
+#include <numeric>
 
-#include "runtime/real_executor.hpp"
-#include "twinkle/base/error.hpp"
+#include "hall_bodies.hpp"
 
 namespace tk = twinkle;
+using hall_test::bytes;
 using tk::runtime::meeting_hall;
 
 namespace {
 
-// Workers that meet in one hall, each on a body of its own.
-class team {
- public:
-  explicit team(std::size_t workers) {
-    for (std::size_t index = 0; index < workers; ++index) {
-      members_.push_back(index);
-      bodies_.push_back(executor_.make("body", tk::bodies::own_thread));
-      breaks_.push_back(std::make_unique<tk::runtime::interruption>(bodies_.back()->blocking()));
-    }
+// Workers that meet in one hall.
+struct team : hall_test::bodies {
+  explicit team(std::size_t workers) : bodies(workers), members(workers) {
+    std::iota(members.begin(), members.end(), std::size_t{0});
   }
 
-  using work = std::function<void(std::size_t index, tk::runtime::interruption&)>;
-
-  // What each worker threw, or "".
-  std::vector<std::string> run(const work& what) {
-    std::vector<std::future<std::string>> ends;
-    for (std::size_t index = 0; index < bodies_.size(); ++index) {
-      auto end = std::make_shared<std::promise<std::string>>();
-      ends.push_back(end->get_future());
-      bodies_[index]->run([=, this] {
-        try {
-          what(index, *breaks_[index]);
-          end->set_value("");
-        } catch (const std::exception& wrong) {
-          end->set_value(wrong.what());
-        }
-      });
-    }
-    std::vector<std::string> said;
-    for (std::future<std::string>& each : ends)
-      said.push_back(each.get());
-    return said;
-  }
-
-  [[nodiscard]] meeting_hall::key at(std::size_t ordinal) const { return {1, members_, ordinal}; }
-  void cancel(std::size_t index, const std::string& cause) {
-    breaks_[index]->cancel(std::nullopt, {"test", "", std::nullopt, cause});
-  }
+  [[nodiscard]] meeting_hall::key at(std::size_t ordinal) const { return {1, members, ordinal}; }
 
   meeting_hall hall;
-
- private:
-  tk::runtime::real_clock clock_;
-  tk::runtime::real_executor executor_{clock_};
-  std::vector<std::size_t> members_;
-  std::vector<std::unique_ptr<tk::body_seam>> bodies_;
-  std::vector<std::unique_ptr<tk::runtime::interruption>> breaks_;
+  std::vector<std::size_t> members;
 };
-
-template <class T>
-std::span<std::byte> bytes(std::vector<T>& values) {
-  return std::as_writable_bytes(std::span<T>(values));
-}
 
 }  // namespace
 
@@ -116,8 +73,10 @@ TEST_CASE("workers that want different collectives all hear of it") {
   const auto said = two.run([&](std::size_t index, tk::runtime::interruption& self) {
     two.hall.all_reduce(two.at(0), index, self, tk::element::f32, tk::reduction::sum, bytes(values[index]));
   });
-  for (const std::string& each : said)
-    CHECK(each.find("disagree") != std::string::npos);
+  const std::string disagree = "the workers of a collective disagree: one wants all-reduce of ";
+  CHECK(said[0] == disagree + "12 f32, another all-reduce of 16 f32");
+  CHECK(said[1] == disagree + "16 f32, another all-reduce of 12 f32");
+  CHECK(two.hall.meetings() == 0);
 }
 
 TEST_CASE("a worker that waits for a peer which never comes is freed by a cancel") {
@@ -125,10 +84,13 @@ TEST_CASE("a worker that waits for a peer which never comes is freed by a cancel
   std::vector<float> values(3);
   const auto said = two.run([&](std::size_t index, tk::runtime::interruption& self) {
     if (index == 1)
-      two.cancel(0, "its peer is gone");
+      two.cancel(0, std::nullopt, "its peer is gone");
     else
       two.hall.all_reduce(two.at(0), 0, self, tk::element::f32, tk::reduction::sum, bytes(values));
   });
   CHECK(said[0].find("its peer is gone") != std::string::npos);
   CHECK(said[1].empty());
+  CHECK(two.hall.meetings() == 1);  // the other may come yet
+  two.hall.begins(1, 2);
+  CHECK(two.hall.meetings() == 0);
 }

@@ -2,6 +2,9 @@
 #include "worker_body.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include "twinkle/base/error.hpp"
 
 namespace twinkle::runtime {
 
@@ -16,18 +19,41 @@ class local_port final : public collective_port {
     return static_cast<std::size_t>(self - members_.begin());
   }
   void all_reduce(element type, reduction how, std::span<std::byte> values) override {
-    body_.kit_->hall.all_reduce(next(), index(), body_.break_, type, how, values);
+    body_.kit_->hall.all_reduce(next(members_), index(), body_.break_, type, how, values);
   }
   void broadcast(std::span<std::byte> values, std::size_t root) override {
-    body_.kit_->hall.broadcast(next(), index(), body_.break_, values, root);
+    body_.kit_->hall.broadcast(next(members_), index(), body_.break_, values, root);
+  }
+  void reduce_scatter(element type, reduction how, std::span<std::byte> values) override {
+    body_.kit_->hall.reduce_scatter(next(members_), index(), body_.break_, type, how, values);
+  }
+  void all_gather(element type, std::span<std::byte> values) override {
+    body_.kit_->hall.all_gather(next(members_), index(), body_.break_, type, values);
+  }
+  void send(std::span<const std::byte> values, std::size_t to) override {
+    const std::size_t receiver = other(to, "send to ");
+    body_.kit_->hall.send(next({body_.place_.index, receiver}, true), body_.break_, values);
+  }
+  void receive(std::span<std::byte> values, std::size_t from) override {
+    const std::size_t sender = other(from, "receive from ");
+    body_.kit_->hall.receive(next({sender, body_.place_.index}, true), body_.break_, values);
   }
 
  private:
-  [[nodiscard]] meeting_hall::key next() {
+  [[nodiscard]] std::size_t other(std::size_t member, const char* what) const {
+    if (member >= members_.size())
+      throw error(what + std::to_string(member) + ", but there are only " + std::to_string(members_.size()) +
+                  " workers in this collective");
+    if (member == index())
+      throw error(what + std::to_string(member) + ", which is this worker itself");
+    return members_[member];
+  }
+
+  [[nodiscard]] meeting_hall::key next(const std::vector<std::size_t>& members, bool one_way = false) {
     if (body_.met_ != body_.call_)
       body_.meetings_.clear();
     body_.met_ = body_.call_;
-    return {body_.call_, members_, body_.meetings_[members_]++};
+    return {body_.call_, members, body_.meetings_[{one_way, members}]++, one_way};
   }
 
   worker_body& body_;
@@ -97,6 +123,7 @@ void worker_body::execute(msg::task&& task) {
   const std::size_t stage = kit_->plan.ordinal;
   call_ = task.call;
   streams_ = task.streams;
+  kit_->hall.begins(place_.index, call_);
   meter_.begin(stage, now());
   msg::reply answer{place_.index, task.call, attempt(task)};
   meter_.end(stage, now());

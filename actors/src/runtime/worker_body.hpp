@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "twinkle/observe/busy_meter.hpp"
@@ -20,7 +21,8 @@ namespace twinkle::runtime {
 struct stage_kit {
   stage_plan plan;
   std::uint64_t seed = 0;
-  meeting_hall hall = {};
+  hall_outside* outside = nullptr;  // where some of its workers are on other nodes
+  meeting_hall hall{outside};
 };
 
 /// A gate at which a body is known not to run.
@@ -94,7 +96,7 @@ class worker_body final : public body_services {
   bool streams_ = false;  // what the call emits
   metered_gate gate_;
   interruption break_;
-  std::map<std::vector<std::size_t>, std::size_t> meetings_;  // of the call `met_`, by members
+  std::map<std::pair<bool, std::vector<std::size_t>>, std::size_t> meetings_;  // of the call `met_`: one way, members
   std::optional<route::call_id> met_;
 };
 
