@@ -303,12 +303,13 @@ workers
     answer = subprocess.run([TWINKLE, "place", b"\xff.toml", "--json"], capture_output=True, timeout=60)
     assert answer.returncode == 1 and "'?.toml'" in json.loads(answer.stdout)["errors"][0], answer
     misused(["FILE is required"], "place")
+    misused(["not expected: --dp 2"], "mesh", "--", "--dp", "2")
     misused(["another.toml"], "place", "cluster.toml", "another.toml")
 
 
 def helps():
     """each level has help with an example, and names what it did not expect"""
-    for arguments in [[], ["mesh"], ["split"], ["transfer"], ["place"]]:
+    for arguments in [[], ["mesh"], ["split"], ["transfer"], ["place"], ["launch"]]:
         done = run(*arguments, "--help")
         assert done.returncode == 0 and done.stderr == "", done
         usage = " ".join(["Usage: twinkle", *arguments])

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `twinkle`: what a run would look like, asked before there is one.
+// The command `twinkle`: what a run would look like, asked before there is one; and the start of its nodes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "subcommand.hpp"
@@ -21,6 +23,12 @@ std::string usage(const CLI::App* app, const CLI::Error& wrong) {
   return text + "Run with --help for more information.\n";
 }
 
+// What follows the "--" of launch is the command of others, whose arguments are not to be taken for ours.
+char** own_end(char** begin, char** end) {
+  const bool launches = end - begin > 1 && std::string_view(begin[1]) == "launch";
+  return launches ? std::find(begin, end, std::string_view("--")) : end;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -33,8 +41,11 @@ int main(int argc, char** argv) {
   std::vector<std::unique_ptr<subcommand>> subcommands;
   for (const auto& make : {mesh_subcommand, split_subcommand, transfer_subcommand, place_subcommand})
     subcommands.push_back(make(app));
+  char** const end = argv + argc;
+  char** const behind = own_end(argv, end);
+  subcommands.push_back(launch_subcommand(app, {behind, end}));
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(behind - argv), argv);
   } catch (const CLI::ParseError& wrong) {
     return app.exit(wrong) == 0 ? 0 : 2;
   }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
+#include "cluster_reading.hpp"
 #include "subcommand.hpp"
-#include "twinkle/base/error.hpp"
 #include "twinkle/base/list.hpp"
-#include "twinkle/place/cluster_file.hpp"
 #include "twinkle/place/placement.hpp"
 
 namespace twinkle::command {
@@ -16,29 +9,6 @@ namespace {
 
 using boost::json::value_from;
 using place::placed_group;
-
-constexpr std::size_t bytes_max = std::size_t{1} << 26;  // some devices have no end
-
-std::string content_of(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw error("cannot read '" + path + "': it is a folder; name a cluster file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw error("cannot read '" + path + "': " + std::strerror(errno) + "; name a cluster file that can be read");
-  std::string content;
-  std::array<char, 65536> piece{};
-  do {
-    file.read(piece.data(), piece.size());
-    content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-  } while (file && content.size() <= bytes_max);
-  if (file.bad())
-    throw error("cannot read '" + path + "': " + std::strerror(errno));
-  if (content.size() > bytes_max)
-    throw error("cannot read '" + path + "': it has more than " + std::to_string(bytes_max) +
-                " bytes; name a cluster file");
-  return content;
-}
 
 struct worker {
   std::string node = {};
@@ -69,13 +39,9 @@ class place_command final : public subcommand {
 
  private:
   [[nodiscard]] place::placement answer() const {
-    const place::cluster_file file = place::parse_cluster(content_of(path_));
-    std::vector<std::string> wrong;
-    for (const place::cluster_file::problem& each : file.problems)
-      wrong.push_back(to_string(each, path_));
-    if (!wrong.empty())
-      throw refused(std::move(wrong));  // what follows from a mistake would only hide it
+    const place::cluster_file file = read_cluster(path_);  // what follows from a mistake would only hide it
     place::placement placed = place::place_groups(file.groups, file.machines);
+    std::vector<std::string> wrong;
     for (const std::string& each : placed.problems)
       wrong.push_back(path_ + ": " + each);
     if (!wrong.empty())

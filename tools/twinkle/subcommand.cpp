@@ -43,13 +43,13 @@ int subcommand::run() const {
     } else {
       std::cout << text() << std::flush;
     }
+    if (std::cout)
+      return act();
   } catch (const refused& why) {
     return refuse(why.reasons(), for_programs_);
   } catch (const std::exception& why) {
     return refuse({why.what()}, for_programs_);
   }
-  if (std::cout)
-    return 0;
   std::cerr << "twinkle: the answer could not be written; check that the output has room\n";
   return 1;
 }

@@ -30,7 +30,7 @@ class subcommand {
   subcommand& operator=(const subcommand&) = delete;
   virtual ~subcommand() = default;
 
-  /// Prints the answer, or why it is refused, and returns the exit code.
+  /// Prints the answer and acts on it, or prints why it is refused, and returns the exit code.
   [[nodiscard]] int run() const;
 
   [[nodiscard]] bool asked() const { return app_.parsed(); }
@@ -43,6 +43,9 @@ class subcommand {
   [[nodiscard]] virtual boost::json::object json(boost::json::storage_ptr memory) const = 0;
   [[nodiscard]] virtual std::string text() const = 0;
 
+  /// What is done once the answer is printed; returns the exit code.
+  [[nodiscard]] virtual int act() const { return 0; }
+
   CLI::App& app_;
   bool for_programs_ = false;
 };
@@ -52,5 +55,8 @@ class subcommand {
 [[nodiscard]] std::unique_ptr<subcommand> split_subcommand(CLI::App& app);
 [[nodiscard]] std::unique_ptr<subcommand> transfer_subcommand(CLI::App& app);
 [[nodiscard]] std::unique_ptr<subcommand> place_subcommand(CLI::App& app);
+
+/// `behind`: the arguments from "--" on; none, if it is not there.
+[[nodiscard]] std::unique_ptr<subcommand> launch_subcommand(CLI::App& app, std::vector<std::string> behind);
 
 }  // namespace twinkle::command

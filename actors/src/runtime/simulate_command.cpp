@@ -6,12 +6,12 @@
 #include <charconv>
 #include <numeric>
 #include <ostream>
-#include <string_view>
 #include <vector>
 
 #include "assembly.hpp"
 #include "run_log.hpp"
 #include "twinkle/base/digest.hpp"
+#include "twinkle/base/shell_word.hpp"
 #include "twinkle/sim/heavy_tail.hpp"
 
 namespace twinkle::runtime {
@@ -22,20 +22,6 @@ using namespace std::chrono_literals;
 std::string plain(double number) {
   std::array<char, 64> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
-
-// As a shell takes it for one word.
-std::string quoted(const std::string& text) {
-  const auto harmless = [](char each) {
-    return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-           std::string_view("._/-+:,=").find(each) != std::string_view::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), harmless))
-    return text;
-  std::string inside;
-  for (const char each : text)
-    inside += each == '\'' ? std::string("'\\''") : std::string(1, each);
-  return "'" + inside + "'";
 }
 
 class telling {
@@ -87,7 +73,7 @@ class telling {
       line += " --until " + plain(given_.until_s);
     for (const auto& [name, value] : given_.options)
       if (name != "seed")
-        line += " --" + name + " " + quoted(value);
+        line += " --" + name + " " + shell_word(value);
     return line;
   }
 
