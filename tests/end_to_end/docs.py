@@ -38,5 +38,5 @@ def check(page):
 
 counts = {page.name: check(page) for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
 print("commands that show what they print:", counts)
-for page in ("mesh.md", "placement.md", "splits.md", "transfers.md"):
+for page in ("mesh.md", "nodes.md", "placement.md", "splits.md", "transfers.md"):
     assert counts.get(page), f"docs/{page} shows no command"

@@ -23,7 +23,7 @@ cluster lab() {
 }
 
 letter::hello from(const std::string& node, std::uint64_t incarnation = 1) {
-  return {letter::protocol, "lab", 42, node, incarnation, 7070};
+  return {letter::protocol, "lab", 42, node, incarnation, "127.0.0.1", 7070};
 }
 
 template <class T>
@@ -37,7 +37,6 @@ const T* find(const events& among) {
 std::string refusal(const events& among) {
   const auto* said = find<membership::say>(among);
   REQUIRE(said != nullptr);
-  CHECK(find<membership::close>(among)->peer == said->peer);
   return std::get<letter::refused>(said->what).why;
 }
 
@@ -131,6 +130,24 @@ TEST_CASE_FIXTURE(run, "a process that was started again is another one, and the
   CHECK(std::get<membership::joined>(again[2]).peer == 2);
   CHECK(machine.down(1, "closed").empty());
   CHECK(machine.peer_of(1) == 2);
+}
+
+TEST_CASE_FIXTURE(run, "a process that another node cannot reach is lost, but not the one after it") {
+  join(1, from("b", 1));
+  CHECK(machine.unreachable(1, 9, "closed").empty());
+  CHECK(machine.unreachable(7, 1, "closed").empty());
+  CHECK(find<membership::lost>(machine.unreachable(1, 1, "no answer"))->why == "no answer");
+  CHECK(machine.unreachable(1, 1, "no answer").empty());
+}
+
+TEST_CASE_FIXTURE(run, "one that was turned away hears why before it is closed, whatever else it says") {
+  letter::hello changed = from("b");
+  changed.graph = 43;
+  const events told = join(1, changed);
+  CHECK(told.size() == 1);
+  CHECK(machine.hello(1, from("b"), time_point{1s}).empty());
+  machine.heard(1, time_point{4s});
+  CHECK(find<membership::close>(machine.tick(time_point{5s}))->peer == 1);
 }
 
 TEST_CASE_FIXTURE(run, "a stranger that says no hello is closed") {

@@ -17,7 +17,7 @@ namespace {
 buffer some_bytes(std::size_t count) { return buffer::of(std::vector<std::uint8_t>(count, 7)); }
 
 std::vector<node_letter> all_kinds() {
-  return {letter::hello{letter::protocol, "lab", 42, "b", 7, 7070},
+  return {letter::hello{letter::protocol, "lab", 42, "b", 7, "127.0.0.1", 7070},
           letter::refused{"why"},
           letter::nodes{{{"127.0.0.1", 7070, 1}, {"", 0, 0}}},
           letter::ping{},
@@ -26,6 +26,7 @@ std::vector<node_letter> all_kinds() {
           letter::spawn{address::worker(1, 2)},
           letter::release{{1, 2, 3}},
           letter::interrupt{},
+          letter::unreachable{2, 77, "why"},
           letter::goodbye{-1}};
 }
 

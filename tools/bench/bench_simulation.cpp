@@ -4,6 +4,7 @@
 // virtual time.
 #include <benchmark/benchmark.h>
 
+#include <string>
 
 #include "twinkle/flow/context.hpp"
 #include "twinkle/flow/graph.hpp"
@@ -56,13 +57,24 @@ std::vector<tk::sim::rule> fakes(std::size_t rows) {
           tk::sim::cost("model", &model::train, [](tk::sim::work) { return tk::duration(200ms); })};
 }
 
+std::string complaint(const tk::sim::outcome& seen, std::size_t steps) {
+  if (!seen.violations.empty())
+    return to_string(seen.violations.front());
+  if (seen.report.why)
+    return to_string(*seen.report.why);
+  if (seen.ended && seen.steps.size() == steps)
+    return "";
+  return std::to_string(seen.steps.size()) + " of " + std::to_string(steps) + " steps were trained in " +
+         tk::to_string(seen.at) + (seen.ended ? "" : ", and it goes on");
+}
+
 void simulated(benchmark::State& state, std::size_t samplers, std::size_t steps) {
   const tk::graph g = pipeline(samplers, steps);
   std::size_t events = 0;
   for ([[maybe_unused]] const auto once : state) {
     const auto seen = tk::sim::simulate(g, {.seed = events + 1, .rules = fakes(samplers)});
-    if (!seen.ended || seen.steps.size() != steps) {
-      state.SkipWithError("the run did not train its steps");
+    if (const std::string why = complaint(seen, steps); !why.empty()) {
+      state.SkipWithError(why.c_str());
       return;
     }
     events += seen.events;

@@ -28,8 +28,11 @@ session_machine make_session(const blueprint& plan, const place::layout& placed,
 }
 
 void spawn_stage(const stage_plan& stage, const assembly_options& options, const seams& world, busy_meter& meter) {
-  const auto kit = std::make_shared<stage_kit>(stage, options.seed);
-  const auto make = [kit, world, &meter, other = options.worker](std::size_t index) -> std::unique_ptr<actor_role> {
+  const auto kit = options.kit ? options.kit(stage) : std::make_shared<stage_kit>(stage, options.seed);
+  const auto make = [kit, world, &meter, other = options.worker,
+                     here = options.here](std::size_t index) -> std::unique_ptr<actor_role> {
+    if (here && kit->plan.workers[index].node != *here)
+      return nullptr;
     if (other)
       return other(kit, index, world, meter);
     return std::make_unique<worker_role>(kit, index, world, meter);

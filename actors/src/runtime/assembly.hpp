@@ -19,6 +19,8 @@ using worker_maker = std::function<std::unique_ptr<actor_role>(const std::shared
 struct assembly_options {
   std::uint64_t seed = 0;
   std::optional<place::cluster> machines = std::nullopt;  ///< unset: one, with all that the graph's groups ask for
+  std::optional<std::size_t> here = std::nullopt;         ///< our node; workers of others are made there. Unset: all are
+  std::function<std::shared_ptr<stage_kit>(const stage_plan&)> kit = nullptr;  ///< null: one for this process alone
   duration stop_patience = std::chrono::seconds(10);
   duration quiet = std::chrono::seconds(30);             ///< without progress, until it says who waits for whom
   duration standing{0};                                  ///< how often it says how the stages stand; 0: never

@@ -10,21 +10,25 @@
 #include "assembly.hpp"
 #include "caf_lodging.hpp"
 #include "caf_world.hpp"
+#include "net/node_process.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/interop/caf.hpp"
+#include "twinkle/runtime/node.hpp"
 
 namespace twinkle {
 
 struct session::running {
-  running(const graph& pipeline, const runtime::assembly_options& options, caf::actor_system* system,
+  running(const graph& pipeline, const runtime::assembly_options& options, const run_options& how,
           run_listener& listener)
       : placed(runtime::prepare(pipeline.plan(), options)),
         meter(pipeline.plan().stages.size()),
         machine(runtime::make_session(pipeline.plan(), placed, options, listener)) {
-    if (system == nullptr)
+    if (how.self != nullptr)
+      home = how.self->process_->make_world();
+    else if (how.system == nullptr)
       home = std::make_unique<runtime::caf_world>();
     else
-      lodge(*system, pipeline.plan().name, options.stop_patience);
+      lodge(*how.system, pipeline.plan().name, options.stop_patience);
     runtime::run_world& world = *home;
     runtime::spawn_all(pipeline.plan(), placed, options, world.all(), meter, machine, [this] { end(); });
     if (lodging != nullptr)
@@ -67,18 +71,31 @@ struct session::running {
   std::unique_ptr<runtime::run_world> home;  // last: its actors use all of the above until they end
 };
 
+namespace {
+
+runtime::assembly_options assembly_of(const run_options& how, net::node_process* process) {
+  runtime::assembly_options made{
+      .seed = how.seed,
+      .stop_patience = how.stop_patience,
+      .quiet = how.quiet,
+      .standing = how.standing,
+      .policies = how.policies,
+      .save_every = how.save_every,
+      .resumed = how.resumed ? std::make_shared<const checkpoint>(*how.resumed) : nullptr};
+  if (process == nullptr)
+    return made;
+  made.machines = process->machines();
+  made.here = 0;
+  made.kit = [process](const stage_plan& stage) { return process->make_kit(stage); };
+  return made;
+}
+
+}  // namespace
+
 session::session(const graph& pipeline, const run_options& options, run_listener& listener)
     : running_(std::make_unique<running>(
-          pipeline,
-          runtime::assembly_options{
-              .seed = options.seed,
-              .stop_patience = options.stop_patience,
-              .quiet = options.quiet,
-              .standing = options.standing,
-              .policies = options.policies,
-              .save_every = options.save_every,
-              .resumed = options.resumed ? std::make_shared<const checkpoint>(*options.resumed) : nullptr},
-          options.system, listener)) {}
+          pipeline, assembly_of(options, options.self == nullptr ? nullptr : options.self->process_.get()), options,
+          listener)) {}
 
 session::~session() {
   if (wait().abandoned.empty())

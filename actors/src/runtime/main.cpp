@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "twinkle/runtime/main.hpp"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "assembly.hpp"
-#include "real_files.hpp"
-#include "real_signals.hpp"
-#include "run_log.hpp"
+#include "run_command.hpp"
 #include "simulate_command.hpp"
 #include "twinkle/base/error.hpp"
-#include "twinkle/flow/check.hpp"
-#include "twinkle/runtime/checkpoint_folder.hpp"
-#include "twinkle/runtime/session.hpp"
 
 namespace twinkle {
 namespace {
@@ -28,10 +19,7 @@ enum class verb : std::uint8_t { run, plan, simulate };
 
 struct flags {
   verb what = verb::run;
-  std::string out;
-  std::string resume;
-  std::size_t save_every = 10;
-  double stop_patience_s = 10;
+  runtime::run_flags run;
   runtime::simulate_flags simulated;
   std::map<std::string, std::string> options;
 };
@@ -60,6 +48,25 @@ void declare_simulate(CLI::App& under, runtime::simulate_flags& into) {
       ->check(CLI::Range(0.0, 1e9));
 }
 
+void declare_nodes(CLI::App& app, runtime::run_flags& into) {
+  CLI::Option* cluster = app.add_option(
+      "--cluster", into.cluster, "the cluster's file, where the run is on several nodes; env: what the launcher's environment says");
+  app.add_option("--node", into.node, "which node of the cluster this process is")->needs(cluster);
+  app.add_option("--join-within", into.join_within_s, "seconds in which all nodes have to be there")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  app.add_option("--silence", into.silence_s, "seconds without a word, after which a node is lost")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  CLI::Option* authority = app.add_option("--tls-authority", into.authority, "certificate (PEM) that signs those of all nodes");
+  CLI::Option* certificate = app.add_option("--tls-certificate", into.certificate, "certificate (PEM) of this node");
+  CLI::Option* key = app.add_option("--tls-key", into.key, "its key (PEM)");
+  authority->needs(certificate)->needs(key);
+  certificate->needs(authority);
+  key->needs(authority);
+  app.add_flag("--insecure", into.insecure, "take part on addresses of other machines without certificates: the network is trusted");
+}
+
 // Nothing, if the arguments say to go on.
 std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& into) {
   CLI::App app{"The pipeline '" + plan.name + "'."};
@@ -70,14 +77,15 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& in
   declare_simulate(app, into.simulated);
   into.options.emplace("seed", "1");
   app.add_option("--seed", into.options["seed"], "seed of everything that is drawn")->capture_default_str();
-  app.add_option("--out", into.out, "folder for metrics.jsonl, model.safetensors and checkpoint/");
-  app.add_option("--save-every", into.save_every, "steps from one checkpoint to the next; 0: none")
+  app.add_option("--out", into.run.out, "folder for metrics.jsonl, model.safetensors and checkpoint/");
+  app.add_option("--save-every", into.run.save_every, "steps from one checkpoint to the next; 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000000));
-  app.add_option("--resume", into.resume, "goes on from the checkpoint in this folder, which --out named before");
-  app.add_option("--stop-patience", into.stop_patience_s, "seconds that bodies have to end, once they are asked to")
+  app.add_option("--resume", into.run.resume, "goes on from the checkpoint in this folder, which --out named before");
+  app.add_option("--stop-patience", into.run.stop_patience_s, "seconds that bodies have to end, once they are asked to")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
+  declare_nodes(app, into.run);
   for (const blueprint::option& each : plan.options) {
     std::string& value = into.options.emplace(each.name, each.value).first->second;
     app.add_option("--" + each.name, value, each.help)->capture_default_str();
@@ -91,64 +99,14 @@ std::optional<int> parse(int argc, char** argv, const blueprint& plan, flags& in
     into.what = verb::plan;
   else if (app.got_subcommand("simulate"))
     into.what = verb::simulate;
-  if (into.out.empty())
-    into.out = into.resume;
-  if (!into.resume.empty() && into.resume != into.out) {
-    std::cerr << "--resume goes on in '" << into.resume << "', and --out names '" << into.out
+  if (into.run.out.empty())
+    into.run.out = into.run.resume;
+  if (!into.run.resume.empty() && into.run.resume != into.run.out) {
+    std::cerr << "--resume goes on in '" << into.run.resume << "', and --out names '" << into.run.out
               << "'; leave one of them out\n";
     return 2;
   }
   return std::nullopt;
-}
-
-int draw(const graph& pipeline) {
-  const place::layout placed = runtime::prepare(pipeline.plan());
-  std::cout << place::draw(pipeline.plan(), placed);
-  for (const std::string& remark : check(pipeline.plan()).remarks)
-    std::cout << "remark  " << remark << "\n";
-  return 0;
-}
-
-checkpoint resume(const graph& pipeline, checkpoint_folder& kept) {
-  if (pipeline.plan().keepings.empty())
-    throw error("the graph keeps nothing, so that there is nothing to resume; call .keeps of the stage that trains");
-  checkpoint before = kept.read();
-  std::cout << "resumed " << kept.path() << " at step " << before.step << std::endl;
-  return before;
-}
-
-int run(const graph& pipeline, const flags& given) {
-  runtime::real_signals signals;
-  runtime::real_files files;
-  std::vector<std::string> names;
-  for (const blueprint::stage& stage : pipeline.plan().stages)
-    names.push_back(stage.name);
-  static_cast<void>(runtime::prepare(pipeline.plan()));  // a graph that cannot run leaves older results as they are
-  run_options how{.seed = pipeline.seed()};
-  how.stop_patience = duration(static_cast<duration::rep>(given.stop_patience_s * 1e9));
-  if (::isatty(STDOUT_FILENO) != 0)
-    how.standing = std::chrono::milliseconds(250);
-  checkpoint_folder kept{given.out + "/checkpoint", pipeline, how.seed, &files};
-  if (!given.resume.empty())
-    how.resumed = resume(pipeline, kept);
-  else if (!given.out.empty())
-    kept.clear();
-  runtime::run_log log{names, given.out, files, std::cout, how.resumed ? how.resumed->step : 0};
-  if (!given.out.empty()) {
-    how.save_every = given.save_every;
-    log.save_in(kept);
-  }
-  for (const std::string& remark : check(pipeline.plan()).remarks)
-    std::cout << "remark  " << remark << "\n";
-  session started{pipeline, how, log};
-  signals.watch([&] { started.interrupt(); });
-  const run_report& report = started.wait();
-  signals.unwatch();
-  log.conclude(report);
-  const int code = report.why ? 1 : report.interrupted ? 130 : 0;
-  if (!report.abandoned.empty())
-    std::_Exit(code);  // a body that ignores everything would keep the process
-  return code;
 }
 
 // Those that are not as the graph declares them.
@@ -177,8 +135,8 @@ int main(int argc, char** argv, const std::function<void(graph&)>& build, const 
     graph pipeline{name, given.options};
     build(pipeline);
     switch (given.what) {
-      case verb::run: return run(pipeline, given);
-      case verb::plan: return draw(pipeline);
+      case verb::run: return runtime::run_command(pipeline, given.run);
+      case verb::plan: return runtime::plan_command(pipeline, given.run);
       case verb::simulate: break;
     }
     given.simulated.program = name;

@@ -50,7 +50,7 @@ std::optional<std::string> membership::objection(const letter::hello& who, std::
 
 std::vector<membership::event> membership::hello(std::uint64_t peer, const letter::hello& who, time_point now) {
   const auto from = peers_.find(peer);
-  if (from == peers_.end() || from->second.node)
+  if (from == peers_.end() || from->second.node || from->second.refused)
     return {};
   from->second.alive.heard(now);
   const auto& nodes = agreed_.machines.nodes;
@@ -61,8 +61,8 @@ std::vector<membership::event> membership::hello(std::uint64_t peer, const lette
   if (const auto why = objection(who, node)) {
     if (node)
       members_[*node].refused = *why;
-    peers_.erase(from);
-    return {say{peer, letter::refused{*why}}, close{peer}};
+    from->second.refused = true;  // it goes by itself when it has heard, or is closed when it is silent
+    return {say{peer, letter::refused{*why}}};
   }
   std::vector<event> out;
   if (members_[*node].peer)
@@ -89,8 +89,16 @@ std::vector<membership::event> membership::down(std::uint64_t peer, const std::s
   return out;
 }
 
+std::vector<membership::event> membership::unreachable(std::size_t node, std::uint64_t incarnation,
+                                                       const std::string& why) {
+  std::vector<event> out;
+  if (node < members_.size() && members_[node].peer && members_[node].incarnation == incarnation)
+    lose(node, why, out);
+  return out;
+}
+
 void membership::heard(std::uint64_t peer, time_point now) {
-  if (const auto from = peers_.find(peer); from != peers_.end())
+  if (const auto from = peers_.find(peer); from != peers_.end() && !from->second.refused)
     from->second.alive.heard(now);
 }
 

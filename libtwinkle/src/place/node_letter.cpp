@@ -33,6 +33,7 @@ struct writer {
     out.number(of.graph);
     out.raw(of.node);
     out.number(of.incarnation);
+    out.raw(of.host);
     out.number(of.port);
   }
   void operator()(const letter::refused& of) { out.raw(of.why); }
@@ -54,6 +55,11 @@ struct writer {
     for (const std::uint64_t key : of.keys)
       out.number(key);
   }
+  void operator()(const letter::unreachable& of) {
+    out.number(of.node);
+    out.number(of.incarnation);
+    out.raw(of.why);
+  }
   void operator()(const letter::goodbye& of) { out.number(static_cast<std::uint32_t>(of.code)); }
   void operator()(const letter::ping&) {}
   void operator()(const letter::interrupt&) {}
@@ -66,6 +72,7 @@ letter::hello read_hello(wire_reader& in) {
   of.graph = in.number<std::uint64_t>();
   of.node = in.raw();
   of.incarnation = in.number<std::uint64_t>();
+  of.host = in.raw();
   of.port = in.number<std::uint16_t>();
   return of;
 }
@@ -82,6 +89,14 @@ letter::nodes read_nodes(wire_reader& in) {
     next.incarnation = in.number<std::uint64_t>();
     of.all.push_back(std::move(next));
   }
+  return of;
+}
+
+letter::unreachable read_unreachable(wire_reader& in) {
+  letter::unreachable of;
+  of.node = in.number<std::uint32_t>();
+  of.incarnation = in.number<std::uint64_t>();
+  of.why = in.raw();
   return of;
 }
 
@@ -117,7 +132,8 @@ node_letter read(std::uint8_t kind, wire_reader& in) {
     case 5: return letter::spawn{read_address(in)};
     case 6: return read_release(in);
     case 7: return letter::interrupt{};
-    case 8: return letter::goodbye{static_cast<std::int32_t>(in.number<std::uint32_t>())};
+    case 8: return read_unreachable(in);
+    case 9: return letter::goodbye{static_cast<std::int32_t>(in.number<std::uint32_t>())};
     default: refuse_wire("there is no kind " + std::to_string(kind) + " of letters between nodes");
   }
 }
@@ -133,7 +149,7 @@ std::vector<std::byte> to_bytes(const node_letter& what) {
   const auto* post = std::get_if<letter::post>(&what);
   for (std::size_t at = 0; post != nullptr && at < post_padding_bytes; ++at)
     out.number(std::uint8_t{0});
-  std::vector<std::byte> bytes = std::move(out).bytes();
+  std::vector<std::byte> bytes = std::move(out).all();
   if (post != nullptr)
     bytes.insert(bytes.end(), post->bytes.data(), post->bytes.data() + post->bytes.bytes());
   return bytes;

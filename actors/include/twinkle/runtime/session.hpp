@@ -19,6 +19,7 @@ class actor_system;
 
 namespace twinkle {
 
+class node;
 class session;
 namespace interop {
 caf::actor router(const session& of, std::string_view stage);
@@ -35,9 +36,11 @@ struct run_options {
   std::optional<checkpoint> resumed = std::nullopt;  ///< where the run goes on; steps are counted from there
   /// Unset: one of its own. The system does not wait for the run. Shut down under it, it ends the run with a fault.
   caf::actor_system* system = nullptr;
+  /// This process among the nodes of the run, which it leads, and all of which are there. Unset: it is the only one.
+  node* self = nullptr;
 };
 
-/// A run of a graph on this machine: actors on CAF, bodies on threads.
+/// A run of a graph: actors on CAF, bodies on threads, on this machine and on those of other nodes.
 class session {
  public:
   /// Starts the run. Throws `error` with all problems of the graph, before anything starts. The listener is called from

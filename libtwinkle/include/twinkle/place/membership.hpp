@@ -56,6 +56,8 @@ class membership {
   [[nodiscard]] std::vector<event> up(std::uint64_t peer, time_point now);
   [[nodiscard]] std::vector<event> hello(std::uint64_t peer, const letter::hello& who, time_point now);
   [[nodiscard]] std::vector<event> down(std::uint64_t peer, const std::string& why);
+  /// Somebody cannot reach the process of a node; of an earlier one that is no news.
+  [[nodiscard]] std::vector<event> unreachable(std::size_t node, std::uint64_t incarnation, const std::string& why);
   [[nodiscard]] std::vector<event> tick(time_point now);
   void heard(std::uint64_t peer, time_point now);
 
@@ -70,6 +72,7 @@ class membership {
   struct connection {
     pulse alive;
     std::optional<std::size_t> node = std::nullopt;
+    bool refused = false;
   };
   struct member {
     std::optional<std::uint64_t> peer = std::nullopt;

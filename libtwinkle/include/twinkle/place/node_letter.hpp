@@ -26,7 +26,8 @@ struct hello {
   std::uint64_t graph = 0;        ///< a digest of the graph, its options and where it is placed
   std::string node;
   std::uint64_t incarnation = 0;  ///< of the process: another one each time it is started
-  std::uint16_t port = 0;         ///< where it serves rows
+  std::string host;               ///< where it serves rows
+  std::uint16_t port = 0;
 };
 /// The node is not taken, and why.
 struct refused {
@@ -59,6 +60,12 @@ struct release {
 };
 /// Somebody at the node wants the run to end.
 struct interrupt {};
+/// A process cannot be reached from the node, which had to do with it.
+struct unreachable {
+  std::uint32_t node = 0;
+  std::uint64_t incarnation = 0;
+  std::string why;
+};
 /// The run is over, and what the process is to end with.
 struct goodbye {
   std::int32_t code = 0;
@@ -67,7 +74,7 @@ struct goodbye {
 }  // namespace letter
 
 using node_letter = std::variant<letter::hello, letter::refused, letter::nodes, letter::ping, letter::post, letter::spawn,
-                                 letter::release, letter::interrupt, letter::goodbye>;
+                                 letter::release, letter::interrupt, letter::unreachable, letter::goodbye>;
 
 [[nodiscard]] std::vector<std::byte> to_bytes(const node_letter& what);
 

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node_process.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "control/sockets.hpp"
+#include "runtime/assembly.hpp"
+#include "runtime/caf_world.hpp"
+#include "runtime/real_environment.hpp"
+#include "runtime/roles.hpp"
+#include "spread_world.hpp"
+#include "twinkle/base/digest.hpp"
+#include "twinkle/base/error.hpp"
+#include "twinkle/base/list.hpp"
+
+namespace twinkle::net {
+namespace {
+
+constexpr duration tick_every = std::chrono::milliseconds(100);
+const std::string unknown_host = "?";  // of a cluster that the environment tells of
+constexpr duration farewell = std::chrono::seconds(3);
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+std::size_t find_node(const place::cluster& machines, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < machines.nodes.size(); ++at) {
+    if (machines.nodes[at].name == name)
+      return at;
+    names.push_back(machines.nodes[at].name);
+  }
+  throw error("the cluster '" + machines.name + "' has no node '" + name + "'; it has " + list(names));
+}
+
+void check_addresses(const node_options& how) {
+  const place::cluster::node& leader = how.machines.nodes.front();
+  if (leader.port == 0)
+    throw error("node '" + leader.name + "' leads and has no port; give it one in the cluster file, and leave the one after "
+                "it free as well");
+  if (leader.port == UINT16_MAX)
+    throw error("node '" + leader.name + "' leads on port " + std::to_string(leader.port) +
+                ", behind which there is none; give it a smaller one");
+  for (const place::cluster::node& each : how.machines.nodes)
+    if (&each != &leader && each.host == leader.host && each.port == leader.port + 1)
+      throw error("node '" + each.name + "' has port " + std::to_string(each.port) + ", on which '" + leader.name +
+                  "' listens as well, since it leads on the port before; give it another");
+  for (const place::cluster::node& each : how.machines.nodes)
+    if (!is_loopback(each.host) && (each.host != unknown_host || !is_loopback(leader.host)) && !how.certificates && !how.open_without_certificates)
+      throw error("node '" + each.name + "' is on " + each.host + ", and there are no certificates, so that anybody there "
+                  "could take part; give all nodes certificates, or say that the network is trusted");
+}
+
+// Of everything that has to be the same on all nodes.
+std::uint64_t digest_of(const blueprint& plan, const place::layout& placed, const node_options& how) {
+  digest all;
+  all.add(place::draw(plan, placed)).add(how.seed);
+  for (const stage_plan& stage : placed.stages)
+    for (const blueprint::endpoint_spec& each : stage.endpoints)
+      all.add(each.name);
+  for (const blueprint::option& each : plan.options)
+    all.add(each.name).add(each.value);
+  return all.value();
+}
+
+std::optional<tls_files> files_of(const std::optional<node_certificates>& from) {
+  if (!from)
+    return std::nullopt;
+  return tls_files{from->authority, from->certificate, from->key};
+}
+
+}  // namespace
+
+/// A world that its process knows of while it is there.
+class node_process::attached_world final : public runtime::run_world {
+ public:
+  explicit attached_world(node_process& of) : of_(of), inner_(std::make_unique<runtime::caf_world>(), *of.gateway_) {}
+  ~attached_world() override { of_.detach(); }
+
+  [[nodiscard]] time_point now() const override { return inner_.now(); }
+  void wake(const address& who, time_point when) override { inner_.wake(who, when); }
+  void post(const address& from, const address& to, message&& content) override {
+    inner_.post(from, to, std::move(content));
+  }
+  void spawn(const address& who, std::unique_ptr<actor_role> role) override { inner_.spawn(who, std::move(role)); }
+  [[nodiscard]] seams all() override { return {*this, *this, *this, inner_.all().executor}; }
+  void close() override {
+    of_.detach();
+    inner_.close();
+  }
+  void deliver(const address& from, const address& to, message&& content) {
+    inner_.deliver(from, to, std::move(content));
+  }
+
+ private:
+  node_process& of_;
+  spread_world inner_;
+};
+
+node_process::node_process(const graph& pipeline, node_options how)
+    : pipeline_(pipeline),
+      how_(std::move(how)),
+      self_(find_node(how_.machines, how_.node)),
+      placed_(runtime::prepare(pipeline.plan(), {.machines = how_.machines})),
+      halls_(placed_, self_, [this](std::size_t node, std::vector<std::byte> head, buffer body) {
+        bulk_->send(node, std::move(head), std::move(body));
+      }),
+      meter_(pipeline.plan().stages.size()) {
+  check_addresses(how_);
+  open();
+  ticker_ = std::make_unique<runtime::real_ticker>(tick_every, [this] { gateway_->tick(); });
+}
+
+void node_process::open() {
+  place::cluster::node self = how_.machines.nodes[self_];
+  if (self.host == unknown_host)
+    self.host = control::host_towards({how_.machines.nodes.front().host, how_.machines.nodes.front().port});
+  const std::uint64_t graph = digest_of(pipeline_.plan(), placed_, how_);
+  const std::uint64_t incarnation = runtime::number_of_this_process();
+  bulk_options bulk;
+  bulk.cluster = how_.machines.name;
+  bulk.graph = graph;
+  bulk.node = self_;
+  bulk.name = self.name;
+  bulk.incarnation = incarnation;
+  bulk.bind_host = self.host;
+  bulk.port = self.port;
+  bulk.tls = files_of(how_.certificates);
+  bulk.silence = how_.silence;
+  bulk_ = std::make_unique<bulk_plane>(std::move(bulk), store_);
+  gateway_options way;
+  way.machines = how_.machines;
+  way.node = self_;
+  way.graph = graph;
+  way.incarnation = incarnation;
+  way.host = self.host;
+  way.port = bulk_->port();
+  way.join_within = how_.join_within;
+  way.rhythm = {std::min<duration>(std::chrono::seconds(1), how_.silence / 5), how_.silence};
+  gateway_ = std::make_unique<gateway>(way, placed_, *this, events());
+  bulk_->on_message([this](std::size_t from, const std::vector<std::byte>& head, buffer body) {
+    try {
+      halls_.arrived(from, head, std::move(body));
+    } catch (const error& wrong) {
+      gateway_->silent(from, std::string("it sent what it may not: ") + wrong.what());
+    }
+  });
+  bulk_->on_silent([this](std::size_t node, const std::string& why) { gateway_->silent(node, why); });
+  link_ = std::make_unique<control::control_link>(
+      control::link_options{.cluster = how_.machines.name, .tls = files_of(how_.certificates)},
+      control::link_events{[this](std::uint64_t peer) { gateway_->up(peer); },
+                  [this](std::uint64_t peer, std::vector<std::byte> bytes) { gateway_->arrived(peer, std::move(bytes)); },
+                  [this](std::uint64_t peer, const std::string& why) { gateway_->down(peer, why); }});
+  const place::cluster::node& leader = how_.machines.nodes.front();
+  const auto control = static_cast<std::uint16_t>(leader.port + 1);
+  if (gateway_->leads())
+    link_->listen(self.host, control);
+  else
+    link_->connect(leader.host, control);
+}
+
+gateway_events node_process::events() {
+  gateway_events to;
+  to.complete = [this] { set(complete_); };
+  to.failed = [this](std::string why) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_)
+      failed_ = std::move(why);
+    changed_.notify_all();
+  };
+  to.interrupt = [this] {
+    std::function<void()> then;
+    {
+      const std::lock_guard lock(mutex_);
+      interrupted_ = true;
+      then = on_interrupt_;
+    }
+    changed_.notify_all();
+    if (then)
+      then();
+  };
+  to.goodbye = [this](int code) {
+    const std::lock_guard lock(mutex_);
+    goodbye_ = code;
+    changed_.notify_all();
+  };
+  to.spawn = [this](const address& who) { spawn_worker(who); };
+  to.log = how_.log;
+  return to;
+}
+
+node_process::~node_process() {
+  ticker_.reset();
+  gateway_->close();
+  link_.reset();  // no event comes after it
+  bulk_.reset();
+}
+
+void node_process::set(bool& flag) {
+  const std::lock_guard lock(mutex_);
+  flag = true;
+  changed_.notify_all();
+}
+
+void node_process::join() {
+  const place::cluster::node& leader = how_.machines.nodes.front();
+  const auto control = static_cast<std::uint16_t>(leader.port + 1);
+  const auto settled = [this] { return complete_ || failed_ || interrupted_ || goodbye_; };
+  const time_point until = now() + how_.join_within + how_.silence;
+  std::string obstacle;  // the last but one that nobody listens: that is so before and after the leader is there
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, tick_every, settled) && now() < until)
+    if (const std::string last = link_->last_failure(leader.host, control);
+        !last.empty() && (obstacle.empty() || last != "connection refused"))
+      obstacle = last;
+  if (complete_)
+    return;
+  if (failed_)
+    throw error(*failed_);
+  if (interrupted_ || goodbye_)
+    throw error("interrupted before all nodes were there");
+  throw error("node '" + how_.node + "' did not get through to '" + leader.name + "', which leads, at " + leader.host + ":" +
+              std::to_string(control) + (obstacle.empty() ? "" : ": " + obstacle) +
+              "; start that node, and look whether host and port in the cluster file are right");
+}
+
+std::unique_ptr<runtime::run_world> node_process::make_world() {
+  auto made = std::make_unique<attached_world>(*this);
+  const std::lock_guard lock(world_mutex_);
+  world_ = made.get();
+  for (const auto& each : std::exchange(early_, {}))
+    each();
+  return made;
+}
+
+void node_process::detach() {
+  const std::lock_guard lock(world_mutex_);
+  world_ = nullptr;
+}
+
+// The node that leads may begin before this one has a world.
+void node_process::when_there_is_a_world(std::function<void()> then) {
+  const std::lock_guard lock(world_mutex_);
+  if (world_ != nullptr)
+    then();
+  else
+    early_.push_back(std::move(then));
+}
+
+void node_process::deliver(const address& from, const address& to, message&& content) {
+  if (std::holds_alternative<msg::abandon>(content)) {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
+  when_there_is_a_world([this, from, to, held = std::make_shared<message>(std::move(content))] {
+    world_->deliver(from, to, std::move(*held));
+  });
+}
+
+void node_process::spawn_worker(const address& who) {
+  when_there_is_a_world([this, who] {
+    const auto stage = static_cast<std::size_t>(who.stage);
+    std::shared_ptr<runtime::stage_kit>& kit = kits_[stage];
+    if (!kit)
+      kit = make_kit(placed_.stages[stage]);
+    world_->spawn(who, std::make_unique<runtime::worker_role>(kit, static_cast<std::size_t>(who.index), world_->all(), meter_));
+  });
+}
+
+int node_process::serve() {
+  const std::unique_ptr<runtime::run_world> world = make_world();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return failed_ || goodbye_; });
+  const int code = goodbye_.value_or(1);
+  const std::string why = goodbye_ ? "" : *failed_;
+  const bool stuck = abandoned_ || !goodbye_;
+  lock.unlock();
+  if (!why.empty() && how_.log)
+    how_.log(why);
+  if (stuck)
+    std::_Exit(code);  // a body that does not end would keep the process
+  return code;
+}
+
+void node_process::conclude(int code) {
+  gateway_->say_goodbye(code);
+  std::unique_lock lock(mutex_);
+  const time_point until = now() + farewell;
+  while (gateway_->peers() > 0 && now() < until)
+    changed_.wait_for(lock, std::chrono::milliseconds(20));
+}
+
+void node_process::on_interrupt(std::function<void()> then) {
+  bool already = false;
+  {
+    const std::lock_guard lock(mutex_);
+    on_interrupt_ = then;
+    already = interrupted_;
+  }
+  if (already && then)
+    then();
+}
+
+void node_process::send(std::uint64_t peer, std::vector<std::byte> bytes) { link_->send(peer, std::move(bytes)); }
+
+void node_process::close(std::uint64_t peer) { link_->close(peer); }
+
+void node_process::know(std::vector<bulk_peer> nodes) { bulk_->know(std::move(nodes)); }
+
+void node_process::fetch(std::size_t node, std::vector<bulk_range> what, std::span<std::byte> into,
+                         std::function<void(std::optional<std::string>)> then) {
+  bulk_->fetch(node, std::move(what), into, std::move(then));
+}
+
+}  // namespace twinkle::net

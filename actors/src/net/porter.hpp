@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gateway_world.hpp"
+#include "twinkle/data/fetch_plan.hpp"
+
+namespace twinkle::net {
+
+/// Delivers messages to actors here, once what they need of other nodes is here too: in order from each sender to each
+/// receiver. It fetches ahead, while the receiver still works on what came before; the same rows for several receivers
+/// are fetched once. Safe from many threads.
+class porter {
+ public:
+  /// Called in place of a delivery where rows cannot be had; it must not bring anything.
+  using failing = std::function<void(const address& to, message&& content, const std::string& why)>;
+
+  porter(gateway_world& world, std::size_t here, failing fail) : world_(world), here_(here), fail_(std::move(fail)) {}
+
+  void bring(const address& from, const address& to, message&& content);
+
+  /// Nothing is delivered any more.
+  void close();
+
+ private:
+  /// Rows on their way here, and who waits for them.
+  struct arrival {
+    std::vector<fetch_plan> plans;  // by value in the message
+    std::size_t open = 0;           // fetches
+    std::optional<std::string> failed = std::nullopt;
+  };
+  struct item {
+    message content;
+    std::shared_ptr<arrival> rows;  // null: it has all
+  };
+  using way = std::pair<address, address>;
+  /// Node, key, first byte, bytes of each piece.
+  using signature = std::vector<std::vector<std::uint64_t>>;
+
+  [[nodiscard]] std::shared_ptr<arrival> order(message& content);
+  void fetch_all(const std::shared_ptr<arrival>& of);
+  void deliver_ready();
+  void deliver(const way& between, item&& next);
+
+  gateway_world& world_;
+  std::size_t here_;
+  failing fail_;
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::map<way, std::deque<item>> waiting_;
+  std::map<signature, std::weak_ptr<arrival>> under_way_;
+};
+
+/// The batches and weights that a message carries, and those of them that its receiver reads: a router reads no elements,
+/// but puts weights together.
+[[nodiscard]] std::vector<std::variant<batch*, weights*>> values_carried(message& content);
+[[nodiscard]] std::vector<std::variant<batch*, weights*>> values_read(message& content);
+
+}  // namespace twinkle::net

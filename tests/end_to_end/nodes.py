@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipelines on three nodes, as real processes: they give what they give in one process, keep nothing in the end, hear from
+strangers without being disturbed, and say what is wrong when nodes cannot come together."""
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "shared"))
+from three_nodes import Run, alone  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv[1])
+ROOT = pathlib.Path(__file__).parents[2]
+TOY = BUILD / "tests" / "toy_program"
+WIDE = BUILD / "tests" / "wide_rows"
+
+
+def kept_nothing(run):
+    for node in run.names[1:]:
+        assert f"node '{node}' joined" in run.said(node) and "it keeps 0 bytes" in run.said(node), run.everything()
+
+
+# Samplers and a model of two data ranks, which straddle two nodes each.
+expected = alone(TOY, "toy_alone")
+run = Run(TOY, "toy", [0, 5, 1])
+assert run.end() == {"a": 0, "b": 0, "c": 0}, run.everything()
+assert run.metrics() == expected, (run.metrics(), expected)
+kept_nothing(run)
+print("ok, three nodes give what one does")
+
+# Megabytes a step from node to node.
+expected = alone(WIDE, "wide_alone", "--steps", "30")
+run = Run(WIDE, "wide", [0, 3, 3], "--steps", "30")
+assert run.end() == {"a": 0, "b": 0, "c": 0}, run.everything()
+assert run.metrics() == expected, (run.metrics()[0], expected[0])
+kept_nothing(run)
+print("ok, wide rows arrive whole, and nothing is kept of them")
+
+
+def insult(port, seed):
+    """Random bytes, half a frame, and silence."""
+    noise = random.Random(seed)
+    for _ in range(5):
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as stranger:
+                stranger.sendall(noise.randbytes(noise.choice([1, 7, 40, 4000, 100000])))
+        except OSError:
+            pass  # it hung up
+    silent = socket.create_connection(("127.0.0.1", port), timeout=5)
+    return silent
+
+
+run = Run(WIDE, "strangers", [0, 3, 3], "--steps", "60")
+run.await_steps(3)
+ports = list(run.ports.values()) + [run.ports["a"] + 1]
+silent = [insult(port, seed) for seed, port in enumerate(ports)]
+assert run.end() == {"a": 0, "b": 0, "c": 0}, run.everything()
+assert run.metrics()[:30] == expected, run.everything()
+for each in silent:
+    each.close()
+print("ok, random bytes on every port change nothing")
+
+# Under TLS, and with a certificate of another authority.
+for folder in ("ours", "theirs"):
+    if not pathlib.Path(folder).exists():
+        subprocess.run([ROOT / "tools" / "certificates", folder, "a", "b", "c"], check=True, capture_output=True)
+
+
+def shows(node, folder="ours"):
+    return ["--tls-authority", "ours/authority.pem", "--tls-certificate", f"{folder}/{node}.pem", "--tls-key",
+            f"{folder}/{node}.key"]
+
+
+run = Run(WIDE, "tls", [0, 3, 3], "--steps", "30", only="")
+for node in "abc":
+    run.start(node, *shows(node))
+assert run.end() == {"a": 0, "b": 0, "c": 0}, run.everything()
+assert run.metrics() == expected, run.everything()
+kept_nothing(run)
+run = Run(WIDE, "rogue", [0, 3, 3], "--join-within", "2", "--silence", "1", only="")
+run.start("a", *shows("a"))
+run.start("b", *shows("b"))
+run.start("c", *shows("c", "theirs"))
+codes = run.end()
+assert codes["a"] == 1 and codes["c"] == 1, run.everything()
+assert "'c' on 127.0.0.1: nobody came" in run.said("a"), run.everything()
+assert "certificate" in run.said("c"), run.said("c")
+run = Run(WIDE, "plain", [0, 3, 3], "--join-within", "2", "--silence", "1", only="")
+run.start("a", *shows("a"))
+run.start("b")
+codes = run.end()
+assert codes["a"] == 1 and codes["b"] == 1, run.everything()
+print("ok, under TLS the same, and nobody takes part without a certificate of ours")
+
+# Ctrl-C at any node ends the run with its step.
+run = Run(TOY, "interrupted", [0, 4, 2], "--steps", "100000000")
+run.await_steps(2)
+run.nodes["b"].send_signal(signal.SIGINT)
+assert run.end() == {"a": 130, "b": 130, "c": 130}, run.everything()
+print("ok, Ctrl-C at one node ends the run everywhere")
+
+# What users get wrong.
+run = Run(TOY, "missing", [0, 4, 2], "--join-within", "1", only="ab")
+codes = run.end()
+assert codes["a"] == 1 and codes["b"] != 0, run.everything()
+assert "is not complete after 1 s:\n  - 'c' on 127.0.0.1: nobody came; start it with --node c" in run.said("a"), run.said("a")
+
+run = Run(TOY, "nobody", [0, 4, 2], "--join-within", "1", "--silence", "1", only="b")
+assert run.end() == {"b": 1}, run.everything()
+assert "node 'b' did not get through to 'a', which leads, at 127.0.0.1:" in run.said("b"), run.said("b")
+assert "connection refused" in run.said("b"), run.said("b")
+
+run = Run(TOY, "different", [0, 4, 2], "--join-within", "5", only="ab")
+run.start("c", "--steps", "7")
+codes = run.end()
+assert codes["a"] == 1 and codes["c"] == 1, run.everything()
+assert "'a' turned this node away: its graph is not that of 'a'" in run.said("c"), run.said("c")
+assert "  - 'c' on 127.0.0.1: it was turned away" in run.said("a"), run.said("a")
+
+run = Run(TOY, "port", [0, 4, 2], only="")
+with socket.socket() as taken:
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    taken.bind(("127.0.0.1", run.ports["b"]))
+    taken.listen()
+    run.start("b")
+    assert run.end() == {"b": 1}, run.everything()
+    assert f"node 'b' cannot listen on 127.0.0.1:{run.ports['b']}" in run.said("b"), run.said("b")
+
+run.start("x")
+assert run.end()["x"] == 1 and "has no node 'x'; it has a, b, c" in run.said("x"), run.said("x")
+print("ok, mistakes are told where they are made")

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of many bytes and weights of as many, so that they do not fit into what routers tell each other: a megabyte or more
+// a step goes from the node that makes rows to those that train on them.
+#include <numeric>
+#include <vector>
+
+#include "twinkle/flow/context.hpp"
+#include "twinkle/flow/graph.hpp"
+#include "twinkle/runtime/main.hpp"
+
+namespace tk = twinkle;
+
+namespace {
+
+constexpr tk::column<std::int64_t> number{"number"};
+constexpr tk::ragged<float> wide{"wide"};
+
+struct source {
+  source(tk::context&, std::size_t of) : rows(of) {}
+  std::optional<tk::batch> next(tk::context&) {
+    std::vector<std::int64_t> numbers(rows);
+    std::iota(numbers.begin(), numbers.end(), counter);
+    counter += static_cast<std::int64_t>(rows);
+    return tk::batch{}.with(number, std::move(numbers));
+  }
+
+  std::size_t rows;
+  std::int64_t counter = 0;
+};
+
+struct maker {
+  maker(tk::context&, std::size_t of) : width(of) {}
+  tk::batch make(tk::context&, tk::batch rows) {
+    const auto numbers = rows[number];
+    std::vector<std::vector<float>> values;
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+      values.emplace_back(width + static_cast<std::size_t>(numbers[row] % 7), static_cast<float>(numbers[row] % 1000) * weight);
+    return rows.with(wide, values);
+  }
+  void load(tk::context&, tk::weights newest) { weight = newest.find("weight")->values.as<float>()[0]; }
+
+  std::size_t width;
+  float weight = 0;
+};
+
+struct trainer {
+  trainer(tk::context&, std::size_t of) : width(of) {}
+  tk::metrics train(tk::context& ctx, tk::batch rows) {
+    double sum = 0;
+    const auto values = rows[wide];
+    for (std::size_t row = 0; row < rows.rows(); ++row)
+      for (const float each : values[row])
+        sum += static_cast<double>(each);
+    sum = ctx.peers().all_reduce(sum);
+    ++steps;
+    return tk::metrics{}.max("sum", sum);
+  }
+  tk::weights state(tk::context&) {
+    std::vector<float> values(width * 16, 1.0F + static_cast<float>(steps % 5));
+    return tk::weights{{{"weight", {tk::element::f32, {values.size()}, tk::buffer::of(std::move(values))}}}};
+  }
+
+  std::size_t width;
+  std::size_t steps = 0;
+};
+
+void build(tk::graph& g) {
+  const auto width = g.option<std::size_t>("width", 4096, "numbers of a row");
+  const auto rows = g.option<std::size_t>("rows", 64, "rows of a step");
+  const tk::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
+  auto prompts = g.spawn<source>("source", {host}, rows).emits(&source::next, {.rows = rows});
+  auto makes = g.spawn<maker>("maker", {{.name = "makers", .ranks = 2}}, width);
+  auto trains = g.spawn<trainer>("trainer", {{.name = "trainers", .ranks = 4}}, width);
+  auto steps = prompts.to(makes, &maker::make, {.name = "make", .retries = 2})
+                   .rebatch(rows)
+                   .to(trains, &trainer::train, {.name = "train", .small = tk::small::allow_empty, .max_staleness = 1});
+  trains.publishes(&trainer::state, {.after = &trainer::train}).to(makes, &maker::load);
+  steps.stop_after(g.option<std::size_t>("steps", 20, "training steps"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return tk::main(argc, argv, build); }
