@@ -36,6 +36,8 @@ class Run:
         self.file = pathlib.Path.cwd() / f"{name}.toml"
         self.file.write_text(text)
         self.command = [program, "run", "--cluster", self.file, *options]
+        if "--silence" not in options:  # of processes that share a machine with much else
+            self.command += ["--silence", "30"]
         self.nodes = {}
         for node in self.names if only is None else only:
             self.start(node)
