@@ -46,7 +46,7 @@ class halls::outside final : public runtime::hall_outside {
 };
 
 halls::halls(const place::layout& placed, std::size_t here, sender send)
-    : placed_(placed), here_(here), send_(std::move(send)) {
+    : here_(here), send_(std::move(send)) {
   for (const stage_plan& stage : placed.stages)
     outsides_.push_back(is_spread(stage) ? std::make_unique<outside>(*this, stage) : nullptr);
 }

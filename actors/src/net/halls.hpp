@@ -33,7 +33,6 @@ class halls {
  private:
   class outside;
 
-  const place::layout& placed_;
   std::size_t here_;
   sender send_;
   std::vector<std::unique_ptr<outside>> outsides_;  // by stage
