@@ -80,7 +80,7 @@ void fill(block& into, const buffer& from, std::vector<fetch_plan::piece>& piece
     std::memcpy(part.data(), from.data(), part.size());
 }
 
-slot brought(const slot& column, std::vector<chunk> chunks, std::vector<fetch_plan::piece>& pieces) {
+slot brought(const slot& column, const std::vector<chunk>& chunks, std::vector<fetch_plan::piece>& pieces) {
   const column_type& type = column.store->type();
   std::size_t bytes = 0;
   std::size_t rows = 0;
@@ -167,7 +167,7 @@ fetch_plan::fetch_plan(batch rows, const finder& find) : rows_(std::move(rows)) 
       if (each.values.far() != nullptr)
         if (auto here = find(each.values))
           each.values = *std::move(here);
-    column = any_far(chunks) ? brought(column, std::move(chunks), pieces_) : slot_of(column, std::move(chunks));
+    column = any_far(chunks) ? brought(column, chunks, pieces_) : slot_of(column, std::move(chunks));
   }
   rows_ = data::table_access::of(std::move(made));
 }

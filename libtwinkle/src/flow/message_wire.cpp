@@ -217,7 +217,7 @@ class message_reader {
   }
 
   [[nodiscard]] msg::reply read_reply() {
-    const std::size_t worker = in_.number<std::uint64_t>();
+    const auto worker = in_.number<std::uint64_t>();
     const auto call = in_.number<std::uint64_t>();
     if (in_.flag())
       return {worker, call, read_payload(std::nullopt)};
@@ -225,7 +225,7 @@ class message_reader {
   }
 
   [[nodiscard]] msg::emitted read_emitted() {
-    const std::size_t worker = in_.number<std::uint64_t>();
+    const auto worker = in_.number<std::uint64_t>();
     const auto call = in_.number<std::uint64_t>();
     return {worker, call, nested<batch>()};
   }
@@ -235,8 +235,8 @@ class message_reader {
     why.place = in_.raw();
     why.endpoint = in_.raw();
     if (in_.flag()) {
-      const std::size_t first = in_.number<std::uint64_t>();
-      const std::size_t end = in_.number<std::uint64_t>();
+      const auto first = in_.number<std::uint64_t>();
+      const auto end = in_.number<std::uint64_t>();
       why.rows = interval{first, end};
       if (first > end)
         refuse_wire("the rows of a fault are " + to_string(*why.rows));
@@ -281,7 +281,7 @@ class message_reader {
   }
 
   [[nodiscard]] value read_value() {
-    const std::size_t by = in_.number<std::uint64_t>();
+    const auto by = in_.number<std::uint64_t>();
     check_endpoint(by);
     const value_form* form = endpoints_[by].target.returns;
     if (form == nullptr)

@@ -69,7 +69,7 @@ std::vector<membership::event> membership::hello(std::uint64_t peer, const lette
     lose(*node, "its process was started again", out);
   members_[*node] = {peer, who.incarnation};
   from->second.node = node;
-  out.push_back(joined{*node, peer, who});
+  out.emplace_back(joined{*node, peer, who});
   was_complete_ = was_complete_ || complete();
   return out;
 }
@@ -77,8 +77,8 @@ std::vector<membership::event> membership::hello(std::uint64_t peer, const lette
 void membership::lose(std::size_t node, const std::string& why, std::vector<event>& out) {
   const std::uint64_t peer = *std::exchange(members_[node].peer, std::nullopt);
   peers_.erase(peer);
-  out.push_back(lost{node, why});
-  out.push_back(close{peer});
+  out.emplace_back(lost{node, why});
+  out.emplace_back(close{peer});
 }
 
 std::vector<membership::event> membership::down(std::uint64_t peer, const std::string& why) {
@@ -109,17 +109,17 @@ std::vector<membership::event> membership::tick(time_point now) {
     if (of.alive.silent(now))
       silent.push_back(peer);
     else if (of.node && of.alive.beat(now))
-      out.push_back(say{peer, letter::ping{}});
+      out.emplace_back(say{peer, letter::ping{}});
   for (const std::uint64_t peer : silent)
     if (const auto node = node_of(peer)) {
       lose(*node, "nothing came from it for " + seconds(agreed_.rhythm.silence), out);
     } else {
       peers_.erase(peer);
-      out.push_back(close{peer});
+      out.emplace_back(close{peer});
     }
   if (!was_complete_ && !complete() && now >= join_by_) {
     was_complete_ = true;  // it is said once
-    out.push_back(incomplete{missing()});
+    out.emplace_back(incomplete{missing()});
   }
   return out;
 }
