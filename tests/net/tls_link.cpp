@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links under TLS, with certificates that are made here.
 #include <cstdlib>
-#include <filesystem>
 
 #include "link_end.hpp"
+#include "net/authority.hpp"
 #include "twinkle/base/error.hpp"
 
 using namespace links;
@@ -16,44 +16,25 @@ void run(const std::string& command) {
   REQUIRE_MESSAGE(std::system(("(" + command + ") >/dev/null 2>&1").c_str()) == 0, command);
 }
 
-/// A folder with two authorities, each of which has signed certificates.
-class certificates {
- public:
-  certificates() {
-    std::string name = (std::filesystem::temp_directory_path() / "twinkle-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder_ = name;
-    for (const std::string authority : {"ours", "theirs"}) {
-      const std::string in = "cd " + folder_ + " && openssl ";
-      const std::string key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes ";
-      run(in + "req -x509 -days 2 -subj /CN=" + authority + " " + key + "-keyout " + authority + ".key -out " +
-          authority + ".pem");
-      run(in + "req -subj /CN=node " + key + "-keyout " + authority + "-node.key -out request");
-      run(in + "x509 -req -days 2 -in request -CA " + authority + ".pem -CAkey " + authority +
-          ".key -CAcreateserial -out " + authority + "-node.pem");
-    }
-  }
-  ~certificates() { std::filesystem::remove_all(folder_); }
-  certificates(const certificates&) = delete;
-  certificates& operator=(const certificates&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }
+/// Two authorities, each of which has signed a certificate.
+struct certificates {
+  tls::authority ours{"ours"};
+  tls::authority theirs{"theirs"};
+  tk::net::tls_files our_node = ours.vouch("node");
+  tk::net::tls_files their_node = theirs.vouch("node");
 
   /// Trusts one authority and shows a certificate of another.
-  [[nodiscard]] tk::net::control::link_options trusts(const std::string& authority, const std::string& signed_by) const {
-    const std::string node = file(signed_by + "-node");
-    return {.cluster = "lab", .tls = tk::net::tls_files{file(authority + ".pem"), node + ".pem", node + ".key"}};
+  [[nodiscard]] static tk::net::control::link_options trusts(const tk::net::tls_files& authority,
+                                                             const tk::net::tls_files& shown) {
+    return {.cluster = "lab", .tls = tk::net::tls_files{authority.authority, shown.certificate, shown.key}};
   }
-
- private:
-  std::string folder_;
 };
 
 }  // namespace
 
 TEST_CASE_FIXTURE(certificates, "under TLS messages arrive whole and in order, both ways") {
-  link_end a(trusts("ours", "ours"));
-  link_end b(trusts("ours", "ours"));
+  link_end a(trusts(our_node, our_node));
+  link_end b(trusts(our_node, our_node));
   a.echoes = true;
   b->connect(here, a->listen(here, 0));
   constexpr std::size_t messages = 2000;
@@ -69,12 +50,12 @@ TEST_CASE_FIXTURE(certificates, "under TLS messages arrive whole and in order, b
 }
 
 TEST_CASE_FIXTURE(certificates, "a certificate of another authority is refused, by the side that does not trust it") {
-  link_end listens(trusts("ours", "ours"));
+  link_end listens(trusts(our_node, our_node));
   const std::uint16_t port = listens->listen(here, 0);
-  link_end rogue(trusts("ours", "theirs"));
+  link_end rogue(trusts(our_node, their_node));
   rogue->connect(here, port);
   rogue.fails(port, "certificate refused: ours, by the other side");
-  link_end careful(trusts("theirs", "theirs"));
+  link_end careful(trusts(their_node, their_node));
   careful->connect(here, port);
   careful.fails(port, "certificate refused: that of the other side");
   CHECK(rogue.end().up.empty());
@@ -83,9 +64,9 @@ TEST_CASE_FIXTURE(certificates, "a certificate of another authority is refused, 
 }
 
 TEST_CASE_FIXTURE(certificates, "who shows no certificate, or speaks no TLS, does not come in") {
-  link_end listens(trusts("ours", "ours"));
+  link_end listens(trusts(our_node, our_node));
   const std::uint16_t port = listens->listen(here, 0);
-  run("openssl s_client -quiet -CAfile " + file("ours.pem") + " -connect 127.0.0.1:" + std::to_string(port) +
+  run("openssl s_client -quiet -CAfile " + our_node.authority + " -connect 127.0.0.1:" + std::to_string(port) +
       " </dev/null 2>&1 | grep 'alert certificate required'");
 
   link_end open;
@@ -99,9 +80,9 @@ TEST_CASE_FIXTURE(certificates, "who shows no certificate, or speaks no TLS, doe
 }
 
 TEST_CASE_FIXTURE(certificates, "a file that cannot be used is named") {
-  tk::net::control::link_options how = trusts("ours", "ours");
-  how.tls->key = file("theirs-node.key");
+  tk::net::control::link_options how = trusts(our_node, our_node);
+  how.tls->key = their_node.key;
   CHECK_THROWS_WITH_AS(link_end{how}, doctest::Contains("cannot use the key"), tk::error);
-  how.tls->certificate = file("nowhere.pem");
+  how.tls->certificate = "nowhere.pem";
   CHECK_THROWS_WITH_AS(link_end{how}, doctest::Contains("nowhere.pem"), tk::error);
 }

@@ -21,7 +21,7 @@ constexpr auto accept_again = std::chrono::milliseconds(50);  // after a failure
 bulk_core::bulk_core(bulk_options how, bulk_store& kept) : how_(std::move(how)), kept_(kept) {
   ensure(how_.chunk_bytes > 0 && how_.chunk_bytes <= how_.limits.data_bytes_max, "a chunk is data that is taken");
   if (how_.tls)
-    tls_ = tls_context(*how_.tls);
+    tls_ = asio_context(*how_.tls);
 }
 
 bulk_core::~bulk_core() = default;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "net/tls_context.hpp"
 #include "twinkle/base/error.hpp"
 
 namespace twinkle::net {
@@ -17,12 +18,6 @@ namespace {
 namespace ssl = asio::ssl;
 
 constexpr std::size_t record_bytes = std::size_t{16} << 10;  // of TLS
-
-void check(const error_code& failed, const char* what, const std::string& path) {
-  if (failed)
-    throw error(std::string("TLS: the ") + what + " '" + path + "' cannot be used: " + failed.message() +
-                "; it must be a PEM file");
-}
 
 // What is decrypted lies here first: TLS copies anyway.
 class tls final : public channel {
@@ -68,16 +63,10 @@ class tls final : public channel {
 
 }  // namespace
 
-std::shared_ptr<ssl::context> tls_context(const tls_files& files) {
-  auto made = std::make_shared<ssl::context>(ssl::context::tls);
-  made->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
-                    ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
-  made->set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
-  error_code failed;
-  check(made->load_verify_file(files.authority, failed), "authority", files.authority);
-  check(made->use_certificate_chain_file(files.certificate, failed), "certificate", files.certificate);
-  check(made->use_private_key_file(files.key, ssl::context::pem, failed), "key", files.key);
-  return made;
+std::shared_ptr<ssl::context> asio_context(const tls_files& files) {
+  const std::shared_ptr<SSL_CTX> made = tls_context(files);
+  SSL_CTX_up_ref(made.get());  // for Asio's, which frees what it is given
+  return std::make_shared<ssl::context>(made.get());
 }
 
 std::unique_ptr<channel> tls_channel(const asio::any_io_executor& on, ssl::context& with) {

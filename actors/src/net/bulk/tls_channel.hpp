@@ -8,9 +8,8 @@
 
 namespace twinkle::net {
 
-/// TLS 1.2 or newer, where each side demands a certificate of the other. Throws `error` naming the file that cannot be
-/// used.
-[[nodiscard]] std::shared_ptr<asio::ssl::context> tls_context(const tls_files& files);
+/// net/tls_context.hpp's, as Asio has it.
+[[nodiscard]] std::shared_ptr<asio::ssl::context> asio_context(const tls_files& files);
 
 [[nodiscard]] std::unique_ptr<channel> tls_channel(const asio::any_io_executor& on, asio::ssl::context& with);
 

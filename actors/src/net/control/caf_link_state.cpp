@@ -24,11 +24,11 @@ link_options checked(link_options how) {
 link_state::link_state(link_options options, link_events events)
     : how(checked(std::move(options))), to(std::move(events)) {
   if (how.tls)
-    tls_.emplace(*how.tls);
+    tls_ = tls_context(*how.tls);
 }
 
 std::unique_ptr<link_channel> link_state::open(int socket, bool calls) const {
-  return tls_ ? tls_->open(socket, calls) : plain_link_channel(socket);
+  return tls_ ? tls_link_channel(tls_, socket, calls) : plain_link_channel(socket);
 }
 
 std::string link_state::identifier() const { return std::string(protocol) + "/" + how.cluster; }

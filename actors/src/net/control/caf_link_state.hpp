@@ -12,7 +12,7 @@
 #include "connection.hpp"
 #include "control_link.hpp"
 #include "runtime/caf_curtain.hpp"
-#include "tls_context.hpp"
+#include "tls_link_channel.hpp"
 
 namespace twinkle::net::control {
 
@@ -60,7 +60,7 @@ class link_state : public std::enable_shared_from_this<link_state> {
   [[nodiscard]] std::string failure(const endpoint& where) const;
 
  private:
-  std::optional<tls_context> tls_;
+  std::shared_ptr<ssl_ctx_st> tls_;  // null: as it is
   mutable std::mutex mutex_;
   caf::actor gateway_;
   std::uint64_t last_number_ = 0;

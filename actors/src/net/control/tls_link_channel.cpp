@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tls_context.hpp"
+#include "tls_link_channel.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -111,33 +111,10 @@ class tls final : public link_channel {
   std::string why_;
 };
 
-void check(bool done, const std::string& what, const std::string& file) {
-  if (!done)
-    throw error("cannot use " + what + " " + file + ": " + reason_of(ERR_get_error()) +
-                "; give a PEM file that this process may read, under tls in the cluster file");
-}
-
 }  // namespace
 
-tls_context::tls_context(const tls_files& files) : context_(SSL_CTX_new(TLS_method()), &SSL_CTX_free) {
-  SSL_CTX* context = context_.get();
-  if (context == nullptr)
-    throw error("cannot set up TLS: " + reason_of(ERR_get_error()));
-  ERR_clear_error();
-  SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_num_tickets(context, 0);
-  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  check(SSL_CTX_load_verify_locations(context, files.authority.c_str(), nullptr) == 1, "the authority",
-        files.authority);
-  check(SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) == 1, "the certificate",
-        files.certificate);
-  check(SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) == 1, "the key", files.key);
-}
-
-std::unique_ptr<link_channel> tls_context::open(int socket, bool calls) const {
-  return std::make_unique<tls>(context_, socket, calls);
+std::unique_ptr<link_channel> tls_link_channel(const std::shared_ptr<ssl_ctx_st>& context, int socket, bool calls) {
+  return std::make_unique<tls>(context, socket, calls);
 }
 
 }  // namespace twinkle::net::control
