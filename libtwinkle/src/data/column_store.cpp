@@ -27,7 +27,28 @@ column_bytes borrow(const chunk& from, const column_type& type, interval rows, s
   return bytes;
 }
 
+// Offsets that start at 0: those of the chunk, if they do.
+buffer rebased(const std::uint64_t* from, const chunk& of) {
+  if (from[0] == 0)
+    return of.offsets.part(of.first * sizeof(std::uint64_t), (of.rows + 1) * sizeof(std::uint64_t));
+  std::vector<std::uint64_t> offsets(from, from + of.rows + 1);
+  for (std::uint64_t& each : offsets)
+    each -= from[0];
+  return buffer::of(std::move(offsets));
+}
+
 }  // namespace
+
+chunk alone(const chunk& from, const column_type& type) {
+  if (type.kind == column_type::form::dense) {
+    const std::size_t unit = row_bytes(type);
+    return {from.values.part(from.first * unit, from.rows * unit), {}, 0, from.rows};
+  }
+  const std::size_t unit = bytes_of(type.type);
+  const auto* offsets = from.offsets.as<std::uint64_t>() + from.first;
+  return {from.values.part(offsets[0] * unit, (offsets[from.rows] - offsets[0]) * unit), rebased(offsets, from), 0,
+          from.rows};
+}
 
 column_store::column_store(std::string name, column_type type, std::vector<chunk> chunks)
     : name_(std::move(name)), type_(type), chunks_(std::move(chunks)) {

@@ -22,6 +22,9 @@ struct chunk {
   std::size_t rows = 0;
 };
 
+/// The chunk by itself: its values begin with its first row, and its offsets with 0. Offsets are copied where they do not.
+[[nodiscard]] chunk alone(const chunk& from, const column_type& type);
+
 /// One column of a table: chunks that stand behind each other. Immutable, but for the joined copy that the first reader
 /// across chunks makes.
 class column_store {

@@ -17,45 +17,9 @@ using data::table;
 
 namespace {
 
-std::vector<chunk> chunks_of(const slot& from, std::size_t rows) {
-  std::vector<chunk> chunks;
-  from.store->append({from.first, from.first + rows}, chunks);
-  return chunks;
-}
-
-std::size_t unit_of(const column_type& type) {
-  return type.kind == column_type::form::dense ? bytes_of(type.type) * type.shape.width() : bytes_of(type.type);
-}
-
-// The elements of a chunk, in units of its column.
-interval elements_of(const chunk& from, const column_type& type) {
-  if (type.kind == column_type::form::dense)
-    return {from.first, from.first + from.rows};
-  const auto* offsets = from.offsets.as<std::uint64_t>();
-  return {offsets[from.first], offsets[from.first + from.rows]};
-}
-
-buffer values_of(const chunk& from, const column_type& type) {
-  const interval elements = elements_of(from, type);
-  return from.values.part(elements.first * unit_of(type), elements.size() * unit_of(type));
-}
-
 slot slot_of(const slot& like, std::vector<chunk> chunks) {
   return {std::make_shared<const column_store>(like.store->name(), like.store->type(), std::move(chunks)), 0,
           like.withheld};
-}
-
-// The chunk alone: its values start with its first row.
-chunk alone(const chunk& from, const column_type& type) {
-  chunk made{values_of(from, type), {}, 0, from.rows};
-  if (type.kind == column_type::form::dense)
-    return made;
-  const auto* offsets = from.offsets.as<std::uint64_t>() + from.first;
-  std::vector<std::uint64_t> own(offsets, offsets + from.rows + 1);
-  for (std::uint64_t& each : own)
-    each -= offsets[0];
-  made.offsets = buffer::of(std::move(own));
-  return made;
 }
 
 /// A block into which the pieces of a column go.
@@ -82,20 +46,20 @@ void fill(block& into, const buffer& from, std::vector<fetch_plan::piece>& piece
 
 slot brought(const slot& column, const std::vector<chunk>& chunks, std::vector<fetch_plan::piece>& pieces) {
   const column_type& type = column.store->type();
+  std::vector<chunk> own;
   std::size_t bytes = 0;
   std::size_t rows = 0;
   for (const chunk& each : chunks) {
-    bytes += elements_of(each, type).size() * unit_of(type);
+    own.push_back(alone(each, type));
+    bytes += own.back().values.bytes();
     rows += each.rows;
   }
   block whole{std::make_shared_for_overwrite<std::byte[]>(bytes)};
   std::vector<std::uint64_t> offsets{0};
-  for (const chunk& each : chunks) {
-    fill(whole, values_of(each, type), pieces);
-    if (type.kind == column_type::form::dense)
-      continue;
-    const auto* from = each.offsets.as<std::uint64_t>() + each.first;
-    for (std::size_t row = 0; row < each.rows; ++row)
+  for (const chunk& each : own) {
+    fill(whole, each.values, pieces);
+    const auto* from = each.offsets.as<std::uint64_t>();
+    for (std::size_t row = 0; from != nullptr && row < each.rows; ++row)
       offsets.push_back(offsets.back() + from[row + 1] - from[row]);
   }
   const buffer values{whole.bytes.get(), bytes, whole.bytes};
@@ -143,7 +107,7 @@ std::size_t bytes_to_leave(const batch& rows) {
     if (stays(column))
       for (const chunk& each : chunks_of(column, from.rows))
         if (each.values.far() == nullptr)
-          bytes += elements_of(each, column.store->type()).size() * unit_of(column.store->type());
+          bytes += alone(each, column.store->type()).values.bytes();
   return bytes;
 }
 

@@ -12,6 +12,12 @@ slot tag_slot(std::vector<row_tag> tags) {
           0};
 }
 
+std::vector<chunk> chunks_of(const slot& from, std::size_t rows) {
+  std::vector<chunk> chunks;
+  from.store->append({from.first, from.first + rows}, chunks);
+  return chunks;
+}
+
 std::vector<grave> graves_of(const table& from, interval rows) {
   std::vector<grave> taken;
   for (const grave& each : from.graves) {

@@ -45,6 +45,9 @@ struct table {
 /// The stored form of tags.
 inline constexpr column_type tag_type{element::u8, column_type::form::dense, {sizeof(row_tag)}};
 
+/// The chunks that hold the first `rows` rows of a slot.
+[[nodiscard]] std::vector<chunk> chunks_of(const slot& from, std::size_t rows);
+
 [[nodiscard]] slot tag_slot(std::vector<row_tag> tags);
 
 /// The graves that a slice takes along: one goes with the row that it follows, those at the front with row 0.

@@ -2,6 +2,7 @@
 #include "twinkle/data/wire.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -37,13 +38,13 @@ void check_limit(std::size_t there, std::size_t most, std::string_view what) {
 
 std::size_t padded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-buffer aligned(buffer bytes) {
+}  // namespace
+
+buffer data::aligned(buffer bytes) {
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0)
     return bytes;
   return buffer::of(std::vector<std::byte>(bytes.data(), bytes.data() + bytes.bytes()));
 }
-
-}  // namespace
 
 void data::refuse_wire(const std::string& why) { throw error("wire: " + why); }
 
@@ -199,15 +200,10 @@ namespace {
 constexpr std::size_t whereabouts_bytes = 3 * sizeof(std::uint64_t);
 constexpr std::uint64_t here = ~std::uint64_t{0};
 
-void put(std::vector<std::byte>& into, std::uint64_t value) {
-  for (std::size_t at = 0; at < sizeof(value); ++at)
-    into.push_back(static_cast<std::byte>(value >> (8 * at) & 0xff));
-}
-
-void put(std::vector<std::byte>& into, const buffer& part) {
-  if (part.bytes() > 0)
-    into.insert(into.end(), part.data(), part.data() + part.bytes());
-  into.resize(padded(into.size()));
+void put(data::wire_writer& into, const buffer& part) {
+  constexpr std::array<std::byte, alignment> nothing{};
+  into.bytes({part.data(), part.bytes()});
+  into.bytes(std::span(nothing).first(padded(part.bytes()) - part.bytes()));
 }
 
 }  // namespace
@@ -215,31 +211,31 @@ void put(std::vector<std::byte>& into, const buffer& part) {
 // The bytes of the header and whether pieces are elsewhere, the header, where they are, the pieces that are here: each at
 // a multiple of 8.
 std::vector<std::byte> to_bytes(const wire_form& whole) {
-  std::vector<std::byte> bytes;
   const bool all_here = std::none_of(whole.pieces.begin(), whole.pieces.end(),
                                      [](const buffer& piece) { return piece.far() != nullptr; });
   std::size_t size = 2 * sizeof(std::uint64_t) + padded(whole.header.bytes());
   for (const buffer& piece : whole.pieces)
     size += (all_here ? 0 : whereabouts_bytes) + (piece.far() != nullptr ? 0 : padded(piece.bytes()));
-  bytes.reserve(size);
-  put(bytes, std::uint64_t{whole.header.bytes()});
-  put(bytes, std::uint64_t{all_here ? 0U : 1U});
-  put(bytes, whole.header);
+  data::wire_writer out;
+  out.reserve(size);
+  out.count(whole.header.bytes());
+  out.number(std::uint64_t{all_here ? 0U : 1U});
+  put(out, whole.header);
   if (!all_here)
     for (const buffer& piece : whole.pieces) {
       const far_bytes* far = piece.far();
-      put(bytes, far == nullptr ? here : std::uint64_t{far->node});
-      put(bytes, far == nullptr ? 0 : far->key);
-      put(bytes, far == nullptr ? 0 : std::uint64_t{piece.first()});
+      out.number(far == nullptr ? here : std::uint64_t{far->node});
+      out.number(far == nullptr ? std::uint64_t{0} : far->key);
+      out.number(far == nullptr ? std::uint64_t{0} : std::uint64_t{piece.first()});
     }
   for (const buffer& piece : whole.pieces)
     if (piece.far() == nullptr)
-      put(bytes, piece);
-  return bytes;
+      put(out, piece);
+  return std::move(out).all();
 }
 
 wire_form from_bytes(buffer bytes, const wire_limits& limits, const far_owner& own) {
-  const buffer all = aligned(std::move(bytes));
+  const buffer all = data::aligned(std::move(bytes));
   std::size_t at = 0;
   const auto take = [&](std::size_t size) {
     if (size > all.bytes() - at || padded(size) > all.bytes() - at)

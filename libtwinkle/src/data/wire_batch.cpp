@@ -24,32 +24,11 @@ namespace {
 
 constexpr auto dense = column_type::form::dense;
 
-std::vector<chunk> chunks_of(const slot& from, std::size_t rows) {
-  std::vector<chunk> chunks;
-  from.store->append({from.first, from.first + rows}, chunks);
-  return chunks;
-}
-
-// Offsets that start at 0: those of the chunk, if they do.
-buffer rebased(const std::uint64_t* from, const chunk& of) {
-  if (from[0] == 0)
-    return of.offsets.part(of.first * sizeof(std::uint64_t), (of.rows + 1) * sizeof(std::uint64_t));
-  std::vector<std::uint64_t> offsets(from, from + of.rows + 1);
-  for (std::uint64_t& each : offsets)
-    each -= from[0];
-  return buffer::of(std::move(offsets));
-}
-
 void add_pieces(const chunk& from, const column_type& type, std::vector<buffer>& pieces) {
-  if (type.kind == dense) {
-    const std::size_t unit = bytes_of(type.type) * type.shape.width();
-    pieces.push_back(from.values.part(from.first * unit, from.rows * unit));
-    return;
-  }
-  const std::size_t unit = bytes_of(type.type);
-  const auto* offsets = from.offsets.as<std::uint64_t>() + from.first;
-  pieces.push_back(rebased(offsets, from));
-  pieces.push_back(from.values.part(offsets[0] * unit, (offsets[from.rows] - offsets[0]) * unit));
+  chunk own = data::alone(from, type);
+  if (type.kind != dense)
+    pieces.push_back(std::move(own.offsets));
+  pieces.push_back(std::move(own.values));
 }
 
 constexpr std::uint8_t routed_bit = 0x80;  // beside the form of a column

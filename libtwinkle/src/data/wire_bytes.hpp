@@ -21,12 +21,17 @@ static_assert(std::endian::native == std::endian::little, "the wire form needs a
 /// What does not fit is the sender's fault, or an attack: the message says what is wrong with the bytes.
 [[noreturn]] void refuse_wire(const std::string& why);
 
+/// The same at a multiple of 8 bytes, copied if it is not there already.
+[[nodiscard]] buffer aligned(buffer bytes);
+
 /// Writes a header: numbers in little-endian order, text behind its length.
 class wire_writer {
  public:
   /// Without a prologue: for what is no value by itself.
   wire_writer() = default;
   wire_writer(wire_kind kind, std::span<const buffer> pieces);
+
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
 
   template <std::unsigned_integral T>
   void number(T value) {
