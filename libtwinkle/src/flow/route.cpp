@@ -174,12 +174,7 @@ std::vector<outcome> machine::expire(time_point now) {
   for (const call_id id : late) {
     flight& call = *find(id);
     const std::vector<std::size_t> late_parts = worked_on(call);
-    if (late_parts.empty()) {
-      postponed_.push_back(id);
-      call.wanted.deadline = std::nullopt;
-      continue;
-    }
-    if (call.wanted.retries == 0 && call.wanted.failed == failing::ends_run) {
+    if (!late_parts.empty() && call.wanted.retries == 0 && call.wanted.failed == failing::ends_run) {
       expired.push_back(expire(call));
       continue;
     }
@@ -190,10 +185,12 @@ std::vector<outcome> machine::expire(time_point now) {
     for (auto each = silent.begin(); each != silent.end() && !last; ++each)
       if (!call.answered[each->first] && id_of(call, each->first) == each->second)
         last = failed(call, each->first, located(call, each->first, silence(call, each->first)), true);
-    if (last)
+    if (last) {
       expired.push_back(std::move(*last));
-    else
-      call.wanted.deadline = std::nullopt;
+      continue;
+    }
+    postponed_.push_back(id);  // its other parts wait behind others
+    call.wanted.deadline = std::nullopt;
   }
   return expired;
 }
