@@ -80,12 +80,12 @@ TEST_CASE("a node that dies is noticed, and its workers come back with it") {
 
 TEST_CASE("a node that freezes for long is taken for dead; for a short time, for nothing") {
   survives({.at = 400ms, .what = kind::node_freezes, .node = "b", .lasts = 8s}, 2);
-  survives({.at = 400ms, .what = kind::node_freezes, .node = "b", .lasts = 4s}, 0);
+  survives({.at = 400ms, .what = kind::node_freezes, .node = "b", .lasts = 3s}, 0);
 }
 
 TEST_CASE("a node that is cut off for long is taken for dead; for a short time, for nothing") {
   survives({.at = 400ms, .what = kind::cut, .node = "a", .other = "b", .lasts = 8s}, 2);
-  survives({.at = 400ms, .what = kind::cut, .node = "b", .other = "a", .lasts = 4s}, 0);
+  survives({.at = 400ms, .what = kind::cut, .node = "b", .other = "a", .lasts = 3s}, 0);
   survives({.at = 400ms, .what = kind::cut, .node = "b", .other = "c", .lasts = 8s}, 0);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("silences that overlap are one, however short each of them is") {
   REQUIRE(seen.ended);
   CHECK(toy::why(seen.report) == "");
   REQUIRE(!seen.setbacks.empty());
-  CHECK(seen.setbacks[0].find("node 'b' has not answered for 5.000s") != std::string::npos);
+  CHECK(seen.setbacks[0].find("node 'b' was lost: nothing came from it for 5 s") != std::string::npos);
 }
 
 TEST_CASE("a worker that is back at once is not taken for gone for ever") {
@@ -125,9 +125,10 @@ TEST_CASE("the node of a stage that cannot go on ends the run with one fault tha
   REQUIRE(seen.ended);
   REQUIRE(seen.report.why);
   CHECK(seen.report.why->place.starts_with("toy/model"));
-  CHECK(seen.report.why->cause.find("node 'c' has not answered for 5.000s") != std::string::npos);
+  CHECK(seen.report.why->cause.find("node 'c' was lost: nothing came from it for 5 s") != std::string::npos);
   REQUIRE(seen.fault_at);
-  CHECK(*seen.fault_at == 5400ms);
+  CHECK(*seen.fault_at <= 400ms + 5s);
+  CHECK(*seen.fault_at >= 400ms + 4s - 2 * 20ms);  // it speaks each second
 }
 
 TEST_CASE("a mishap that cannot happen is refused with what there is") {

@@ -368,3 +368,19 @@ TEST_CASE_FIXTURE(two_nodes, "what is released while it is sent arrives all the 
   }
   CHECK(got == rows);
 }
+
+TEST_CASE("the same bytes are kept once, and until nobody needs them") {
+  tk::net::bulk_store kept;
+  const tk::buffer rows = tk::buffer::of(numbered(10));
+  const std::uint64_t key = kept.keep(rows);
+  CHECK(kept.keep(rows) == key);
+  CHECK(kept.keep(rows.part(0, 5)) != key);
+  CHECK(kept.pieces() == 2);
+  kept.release(key);
+  CHECK(kept.find(key));
+  kept.release(key);
+  CHECK_FALSE(kept.find(key));
+  CHECK(kept.bytes() == 5);
+  kept.release(key);
+  CHECK(kept.keep(rows) != key);
+}

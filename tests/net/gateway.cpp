@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(joined, "few bytes ride in the message") {
   REQUIRE(at(b).got.size() == 1);
   CHECK(at(b).got[0].to == address::worker(sampler, 2));
   CHECK(first_value(rows_of(at(b).got[0]), 2) == 2);
-  CHECK(at(a).kept.empty());
+  CHECK(at(a).kept->pieces() == 0);
 }
 
 TEST_CASE_FIXTURE(joined, "many bytes are kept until the worker that needs them has answered") {
@@ -101,14 +101,14 @@ TEST_CASE_FIXTURE(joined, "many bytes are kept until the worker that needs them 
   at(a).way->post(address::router(sampler), address::worker(sampler, 0), task(1, of, wide_rows(100)));
   pass();
   CHECK(at(b).got.empty());
-  CHECK(at(a).kept.size() == 1);
+  CHECK(at(a).kept->pieces() == 1);
   run();
   REQUIRE(at(b).got.size() == 1);
   CHECK(first_value(rows_of(at(b).got[0]), 99) == 99);
-  CHECK(at(a).kept.size() == 1);
+  CHECK(at(a).kept->pieces() == 1);
   at(b).way->post(address::worker(sampler, 0), address::router(sampler), tk::msg::reply{0, 1, tk::payload{wide_rows(1)}});
   pass();
-  CHECK(at(a).kept.empty());
+  CHECK(at(a).kept->pieces() == 0);
 }
 
 TEST_CASE_FIXTURE(joined, "results stay where they were made, go straight to who works on them, and are then released") {
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(joined, "results stay where they were made, go straight to who
     const tk::batch described = sampled(100);
     CHECK(is_far(described));
     CHECK(at(a).fetched_bytes == 0);
-    CHECK(at(b).kept.size() == 1);
+    CHECK(at(b).kept->pieces() == 1);
     const std::size_t train = endpoint(*this, model, "train");
     at(a).way->post(address::router(model), address::worker(model, 0), task(7, train, described[{0, 50}]));
     at(a).way->post(address::router(model), address::worker(model, 1), task(7, train, described[{50, 100}]));
@@ -126,11 +126,11 @@ TEST_CASE_FIXTURE(joined, "results stay where they were made, go straight to who
     CHECK(first_value(rows_of(at(c).got[1]), 0) == 50);
     CHECK(at(c).fetched_bytes == 100 * width * sizeof(float));
     CHECK(at(a).fetched_bytes == 0);
-    CHECK(at(b).kept.size() == 1);
+    CHECK(at(b).kept->pieces() == 1);
   }
   run();
-  CHECK(at(b).kept.empty());
-  CHECK(at(a).kept.empty());
+  CHECK(at(b).kept->pieces() == 0);
+  CHECK(at(a).kept->pieces() == 0);
 }
 
 TEST_CASE_FIXTURE(joined, "rows that several workers of a node get are fetched once") {
@@ -178,7 +178,7 @@ TEST_CASE_FIXTURE(joined, "a cancellation does not wait for rows") {
 
 TEST_CASE_FIXTURE(joined, "rows that cannot be fetched fail the call, and say which") {
   const tk::batch described = sampled(100);
-  at(b).kept.clear();
+  at(b).lose_rows();
   at(a).way->post(address::router(model), address::worker(model, 1), task(4, endpoint(*this, model, "train"), described));
   run();
   CHECK(at(c).got.empty());
@@ -217,11 +217,11 @@ TEST_CASE_FIXTURE(joined, "weights come to the node that leads before its router
   const auto& arrived = std::get<tk::weights>(reply.value.value());
   CHECK_FALSE(is_far(arrived));
   CHECK(arrived.find("w")->values.as<float>()[99999] == 5.0F);
-  CHECK(at(c).kept.empty());
+  CHECK(at(c).kept->pieces() == 0);
   for (std::size_t worker = 0; worker < 4; ++worker)
     at(a).way->post(address::router(sampler), address::worker(sampler, worker),
                     task(1, endpoint(*this, sampler, "load"), arrived));
-  CHECK(at(a).kept.size() == 1);
+  CHECK(at(a).kept->pieces() == 1);
   run();
   CHECK(at(b).got.size() == 4);
   CHECK(at(b).fetched_bytes == 400000);
@@ -247,7 +247,7 @@ TEST_CASE_FIXTURE(joined, "a worker on another node is made there") {
 TEST_CASE_FIXTURE(joined, "a node that is lost takes its workers along, and what was kept for them is released") {
   at(a).way->post(address::router(sampler), address::worker(sampler, 0),
                   task(1, endpoint(*this, sampler, "sample"), wide_rows(100)));
-  CHECK(at(a).kept.size() == 1);
+  CHECK(at(a).kept->pieces() == 1);
   at(a).way->down(1, "closed by the other side");
   REQUIRE(at(a).got.size() == 4);
   for (std::size_t worker = 0; worker < 4; ++worker) {
@@ -256,7 +256,7 @@ TEST_CASE_FIXTURE(joined, "a node that is lost takes its workers along, and what
     CHECK(lost.worker == worker);
     CHECK(lost.cause == "node 'b' was lost: closed by the other side");
   }
-  CHECK(at(a).kept.empty());
+  CHECK(at(a).kept->pieces() == 0);
   CHECK(at(a).known[b].incarnation == 0);
 }
 
@@ -270,10 +270,10 @@ TEST_CASE_FIXTURE(joined, "a process that comes back takes its place, and nothin
   CHECK(std::get<tk::msg::back>(at(a).got[4].content).worker == 0);
   CHECK(at(c).known[b].incarnation == 2);
   CHECK(at(b).keep(tk::buffer::of(std::vector<int>{1})) > 0);
-  const std::size_t kept = at(b).kept.size();
+  const std::size_t kept = at(b).kept->pieces();
   described.reset();
   pass();
-  CHECK(at(b).kept.size() == kept);
+  CHECK(at(b).kept->pieces() == kept);
 }
 
 TEST_CASE_FIXTURE(joined, "a node that says nothing is noticed on both sides, and an idle one that pings is not") {

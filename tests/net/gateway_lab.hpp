@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "net/bulk/bulk_store.hpp"
 #include "net/gateway.hpp"
 #include "runtime/assembly.hpp"
 #include "stories/toy.hpp"
@@ -37,7 +38,7 @@ struct delivered {
 
 class nodes;
 
-/// The world of one node's gateway: what it sends is queued, what it keeps is in a map.
+/// The world of one node's gateway: what it sends is queued.
 class node final : public tk::net::gateway_world {
  public:
   node(nodes& all, std::size_t number) : all_(all), number_(number) {}
@@ -45,15 +46,10 @@ class node final : public tk::net::gateway_world {
   [[nodiscard]] tk::time_point now() const override;
   void send(std::uint64_t peer, std::vector<std::byte> bytes) override;
   void close(std::uint64_t peer) override;
-  std::uint64_t keep(const tk::buffer& bytes) override {
-    kept[++keys_] = bytes;
-    return keys_;
-  }
-  [[nodiscard]] std::optional<tk::buffer> find(std::uint64_t key) const override {
-    const auto found = kept.find(key);
-    return found == kept.end() ? std::nullopt : std::optional(found->second);
-  }
-  void release(std::uint64_t key) override { kept.erase(key); }
+  std::uint64_t keep(const tk::buffer& bytes) override { return kept->keep(bytes); }
+  [[nodiscard]] std::optional<tk::buffer> find(std::uint64_t key) const override { return kept->find(key); }
+  void release(std::uint64_t key) override { kept->release(key); }
+  void lose_rows() { kept = std::make_unique<tk::net::bulk_store>(); }
   void know(std::vector<tk::net::bulk_peer> peers) override { known = std::move(peers); }
   void fetch(std::size_t from, std::vector<tk::bulk_range> what, std::span<std::byte> into,
              std::function<void(std::optional<std::string>)> then) override;
@@ -62,7 +58,7 @@ class node final : public tk::net::gateway_world {
   }
 
   std::unique_ptr<tk::net::gateway> way;
-  std::map<std::uint64_t, tk::buffer> kept;
+  std::unique_ptr<tk::net::bulk_store> kept = std::make_unique<tk::net::bulk_store>();
   std::vector<tk::net::bulk_peer> known;
   std::vector<delivered> got;
   std::vector<std::string> said;
@@ -76,7 +72,6 @@ class node final : public tk::net::gateway_world {
  private:
   nodes& all_;
   std::size_t number_;
-  std::uint64_t keys_ = 0;
 };
 
 class nodes {
@@ -91,7 +86,7 @@ class nodes {
   /// The process of a node, anew where there was one.
   void start(std::size_t at, std::uint64_t incarnation) {
     node& self = *each[at];
-    self.kept.clear();
+    self.lose_rows();
     tk::net::gateway_options how;
     how.machines = machines();
     how.node = at;

@@ -121,6 +121,18 @@ TEST_CASE_FIXTURE(run, "each peer is pinged each second, so that an idle connect
   CHECK(pings == 60);
 }
 
+TEST_CASE_FIXTURE(run, "after a tick it wants the next one later, whoever is connected") {
+  join(1, from("b"));
+  static_cast<void>(machine.up(2, {}));
+  time_point now = machine.next_deadline();
+  for (std::size_t ticks = 0; ticks < 100; ++ticks) {
+    machine.heard(1, now);
+    static_cast<void>(machine.tick(now));
+    REQUIRE(machine.next_deadline() > now);
+    now = machine.next_deadline();
+  }
+}
+
 TEST_CASE_FIXTURE(run, "a process that was started again is another one, and the one before it is lost first") {
   join(1, from("b", 1));
   const events again = join(2, from("b", 2));

@@ -143,8 +143,10 @@ TEST_CASE("all that goes wrong in a world is legal, and no more than retries, re
       if (each.what == kind::slows)
         RC_ASSERT((each.factor > 1 && each.factor <= 10));
       if (each.what >= kind::node_dies)
-        RC_ASSERT((each.what == kind::cut ? each.node == "a" && (each.other == "b" || each.other == "c")
+        RC_ASSERT((each.what == kind::cut ? each.node != each.other && (each.other == "b" || each.other == "c")
                                           : each.node == "b" || each.node == "c"));
+      if (each.what == kind::cut && each.node != "a")
+        RC_ASSERT(each.lasts < how.patience);
       const std::string& away = each.what == kind::cut ? each.other : each.node;
       const bool both = away == "b" && (each.what == kind::node_dies || each.lasts >= how.patience);
       const bool one = each.what == kind::throws || each.what == kind::hangs || each.what == kind::dies;

@@ -16,7 +16,6 @@ using numbers::number;
 namespace {
 
 constexpr tk::ragged<std::int32_t> tokens{"tokens"};
-constexpr tk::column<std::int64_t> score{"score"};
 
 std::size_t length_of(std::int64_t row) { return 1 + static_cast<std::size_t>(row) * 3 % 7; }
 

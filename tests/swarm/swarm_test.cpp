@@ -15,7 +15,7 @@ tk::duration some_time(tk::sim::work of) { return tk::sim::heavy_tail(of.random,
 
 struct world : tk::sim::simulation {
   world() {
-    nodes(3, 4).cost(some_time);
+    nodes(4, 2).cost(some_time);
     swarm({.until = 2s, .lasts_max = 8s}).seeds(20);
   }
 };
@@ -60,6 +60,7 @@ void branching(tk::graph& g) {
 }  // namespace
 
 TEST_CASE_FIXTURE(world, "swarm: a pipeline with retries and respawns trains every row, whatever goes wrong") {
+  nodes(6, 1);  // each sampler and each rank of the model has its own
   const auto calm = tk::sim::story{}.tell(sturdy, 1h, 1, "").what.digests("model");
   expect("what is trained is what a run without mishaps trains", [=](const auto& of) { return of.digests("model") == calm; });
   run(sturdy, 2h);

@@ -61,6 +61,10 @@ std::optional<std::uint64_t> gateway::peer_of(std::size_t node) const {
 
 void gateway::send(std::uint64_t peer, const place::node_letter& what) { world_.send(peer, place::to_bytes(what)); }
 
+bool gateway::concerns(const address& to, const message& content) const {
+  return std::holds_alternative<msg::task>(content) || std::holds_alternative<msg::answer>(content) || node_of(to) != here();
+}
+
 void gateway::post(const address& from, const address& to, message&& content) {
   if (std::holds_alternative<msg::abandon>(content))
     ledger_.gone(to);
@@ -88,13 +92,13 @@ void gateway::leave_rows(const address& to, message& content) {
     return;
   std::vector<std::uint64_t> keys;
   const auto keep = [&](const buffer& kept) {
-    keys.push_back(ledger_.keep(kept));
+    keys.push_back(world_.keep(kept));
     return buffer{std::make_shared<const far_bytes>(here(), keys.back()), 0, kept.bytes()};
   };
   for (const auto& each : values_carried(content))
     std::visit([&](auto* value) { *value = leave_behind(*value, keep); }, each);
   if (const auto* task = std::get_if<msg::task>(&content))
-    ledger_.note(to, task->call, std::move(keys));
+    ledger_.note(to, task->call, keys);
 }
 
 void gateway::fail(const address& to, message&& content, const std::string& cause) {
@@ -109,8 +113,11 @@ void gateway::fail(const address& to, message&& content, const std::string& caus
 }
 
 void gateway::spawn(const address& worker) {
+  const std::size_t there = node_of(worker);
+  if (there == here())
+    return porter_.forget(worker);
   ledger_.gone(worker);
-  if (const auto peer = peer_of(node_of(worker)))
+  if (const auto peer = peer_of(there))
     send(*peer, letter::spawn{worker});
 }
 

@@ -59,9 +59,10 @@ class gateway {
   [[nodiscard]] bool leads() const { return how_.node == 0; }
   [[nodiscard]] std::size_t node_of(const address& who) const;
 
-  /// From an actor here to any other.
+  /// Whether a message of an actor here goes over it: to another node, or to one who reads rows that may be elsewhere.
+  [[nodiscard]] bool concerns(const address& to, const message& content) const;
   void post(const address& from, const address& to, message&& content);
-  /// A worker on another node.
+  /// A worker is there anew. One on another node is made there.
   void spawn(const address& worker);
   /// Somebody here wants the run to end.
   void interrupt();

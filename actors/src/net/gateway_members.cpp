@@ -101,11 +101,12 @@ void gateway::handle(std::uint64_t peer, const place::node_letter& what) {
                    [&](const letter::release& of) {
                      if (!leads())
                        for (const std::uint64_t key : of.keys)
-                         ledger_.release(key);
+                         world_.release(key);
                    },
                    [&](const letter::spawn& of) {
                      if (leads() || node_of(of.who) != here())
                        throw error("a worker that is not of this node is to be there");
+                     porter_.forget(of.who);
                      to_.spawn(of.who);
                    },
                    [&](const letter::nodes& all) {
@@ -284,9 +285,9 @@ void gateway::tick() {
     } else if (leader_) {
       const std::uint64_t peer = *leader_;
       if (leader_pulse_.silent(now))
-        then.push_back([this, peer] {
+        then.push_back([this, peer, why = leader_pulse_.why_silent()] {
           world_.close(peer);
-          down(peer, "nothing came from it for " + std::to_string(how_.rhythm.silence / std::chrono::seconds(1)) + " s");
+          down(peer, why);
         });
       else if (leader_pulse_.beat(now))
         then.push_back([this, peer] { send(peer, letter::ping{}); });

@@ -25,7 +25,7 @@ class gateway_world {
   virtual void send(std::uint64_t peer, std::vector<std::byte> bytes) = 0;
   virtual void close(std::uint64_t peer) = 0;
 
-  /// The bulk plane: what this node keeps, and what others do.
+  /// The bulk plane: what this node keeps, as often as it is asked to, and what others do.
   [[nodiscard]] virtual std::uint64_t keep(const buffer& bytes) = 0;
   [[nodiscard]] virtual std::optional<buffer> find(std::uint64_t key) const = 0;
   virtual void release(std::uint64_t key) = 0;

@@ -10,8 +10,6 @@
 namespace twinkle::net {
 namespace {
 
-constexpr std::size_t stage_bytes = 4;
-
 bool is_spread(const stage_plan& stage) {
   return std::any_of(stage.workers.begin(), stage.workers.end(),
                      [&](const worker_place& each) { return each.node != stage.workers.front().node; });
@@ -32,11 +30,8 @@ class halls::outside final : public runtime::hall_outside {
   [[nodiscard]] std::size_t here() const override { return of_.here_; }
 
   void send(std::size_t node, hall_letter letter) override {
-    std::vector<std::byte> head(stage_bytes);
-    for (std::size_t at = 0; at < stage_bytes; ++at)
-      head[at] = static_cast<std::byte>(stage_.ordinal >> (8 * at) & 0xff);
-    const std::vector<std::byte> rest = head_of(letter);
-    head.insert(head.end(), rest.begin(), rest.end());
+    letter.stage = static_cast<std::uint32_t>(stage_.ordinal);
+    std::vector<std::byte> head = head_of(letter);
     of_.send_(node, std::move(head), std::move(letter.values));
   }
 
@@ -63,12 +58,10 @@ std::shared_ptr<runtime::stage_kit> halls::make_kit(const stage_plan& stage, std
 }
 
 void halls::arrived(std::size_t from, const std::vector<std::byte>& head, buffer body) {
-  std::size_t ordinal = 0;
-  for (std::size_t at = 0; at < std::min(stage_bytes, head.size()); ++at)
-    ordinal |= std::to_integer<std::size_t>(head[at]) << (8 * at);
-  if (head.size() < stage_bytes || ordinal >= outsides_.size() || !outsides_[ordinal])
+  hall_letter letter = letter_of(head, std::move(body));
+  const std::size_t ordinal = letter.stage;
+  if (ordinal >= outsides_.size() || !outsides_[ordinal])
     throw error("a letter to the meetings of stage " + std::to_string(ordinal) + ", which has none across nodes");
-  hall_letter letter = letter_of(std::span(head).subspan(stage_bytes), std::move(body));
   const std::vector<std::size_t>& members = letter.meeting.members;
   if (letter.from >= members.size() || outsides_[ordinal]->node_of(members[letter.from]) != from)
     throw error("a letter to a meeting in the name of a worker of another node");

@@ -22,18 +22,16 @@ constexpr duration tick_every = std::chrono::milliseconds(100);
 const std::string unknown_host = "?";  // of a cluster that the environment tells of
 constexpr duration farewell = std::chrono::seconds(3);
 
+// A name may be anybody's: numbers only.
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  return host == "localhost" || host == "::1" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
 std::size_t find_node(const place::cluster& machines, const std::string& name) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < machines.nodes.size(); ++at) {
-    if (machines.nodes[at].name == name)
-      return at;
-    names.push_back(machines.nodes[at].name);
-  }
-  throw error("the cluster '" + machines.name + "' has no node '" + name + "'; it has " + list(names));
+  if (const auto found = place::find(machines, name))
+    return *found;
+  throw error("the cluster '" + machines.name + "' has no node '" + name + "'; it has " + list(names(machines)));
 }
 
 void check_addresses(const node_options& how) {
@@ -139,7 +137,7 @@ void node_process::open() {
   way.host = self.host;
   way.port = bulk_->port();
   way.join_within = how_.join_within;
-  way.rhythm = {std::min<duration>(std::chrono::seconds(1), how_.silence / 5), how_.silence};
+  way.rhythm = place::pulse::rhythm::of(how_.silence);
   gateway_ = std::make_unique<gateway>(way, placed_, *this, events());
   bulk_->on_message([this](std::size_t from, const std::vector<std::byte>& head, buffer body) {
     try {

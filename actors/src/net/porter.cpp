@@ -171,6 +171,18 @@ void porter::deliver(const way& between, item&& next) {
   world_.deliver(from, to, std::move(next.content));
 }
 
+void porter::forget(const address& who) {
+  std::vector<std::deque<item>> gone;  // whose last rows may be released: not under the lock
+  const std::lock_guard lock(mutex_);
+  for (auto at = waiting_.begin(); at != waiting_.end();)
+    if (at->first.second == who) {
+      gone.push_back(std::move(at->second));
+      at = waiting_.erase(at);
+    } else {
+      ++at;
+    }
+}
+
 void porter::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;

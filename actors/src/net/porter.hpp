@@ -30,6 +30,8 @@ class porter {
 
   void bring(const address& from, const address& to, message&& content);
 
+  /// What is still to be delivered to an actor was meant for the one before it.
+  void forget(const address& who);
   /// Nothing is delivered any more.
   void close();
 

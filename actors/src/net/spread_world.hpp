@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include "gateway.hpp"
 #include "runtime/run_world.hpp"
@@ -20,18 +19,16 @@ class spread_world final : public runtime::run_world {
   void wake(const address& who, time_point when) override { inner_->wake(who, when); }
 
   void post(const address& from, const address& to, message&& content) override {
-    const bool needs_rows = std::holds_alternative<msg::task>(content) || std::holds_alternative<msg::answer>(content);
-    if (!needs_rows && way_.node_of(to) == way_.here())
-      inner_->post(from, to, std::move(content));
-    else
+    if (way_.concerns(to, content))
       way_.post(from, to, std::move(content));
+    else
+      inner_->post(from, to, std::move(content));
   }
 
   void spawn(const address& who, std::unique_ptr<actor_role> role) override {
+    way_.spawn(who);
     if (way_.node_of(who) == way_.here())
       inner_->spawn(who, std::move(role));
-    else
-      way_.spawn(who);
   }
 
   /// To an actor here, with all that it needs.

@@ -59,12 +59,8 @@ node_options node_options_of(const graph& pipeline, const run_flags& given) {
   how.node = given.node;
   if (how.node.empty() && given.cluster == from_environment)
     how.node = how.machines.nodes[read_environment().rank].name;
-  if (how.node.empty()) {
-    std::vector<std::string> names;
-    for (const place::cluster::node& each : how.machines.nodes)
-      names.push_back(each.name);
-    throw error("which node is this? say --node, one of " + list(names));
-  }
+  if (how.node.empty())
+    throw error("which node is this? say --node, one of " + list(names(how.machines)));
   how.seed = pipeline.seed();
   if (!given.authority.empty())
     how.certificates = {given.authority, given.certificate, given.key};

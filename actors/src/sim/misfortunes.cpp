@@ -37,19 +37,21 @@ std::function<void()> misfortunes::event_of(const mishap& what) {
         refuse(what, "stage '" + what.stage + "' loads no weights");
       return [this, what, stage = stage_of(what)] { in_.delay_weights(stage, in_.now() + what.lasts); };
     case kind::node_dies:
-      return [this, what, node = other_node_of(what)] { node_is_silent(node, what.lasts, true); };
+      return [this, later, node = other_node_of(what)] {
+        nodes_->die(node);
+        later([this, node] { nodes_->revive(node); });
+      };
     case kind::node_freezes:
-      return [this, what, later, node = other_node_of(what)] {
+      return [this, later, node = other_node_of(what)] {
         in_.freeze(node);
-        node_is_silent(node, what.lasts, false);
         later([this, node] { in_.thaw(node); });
       };
     case kind::cut:
-      return [this, what, later, node = node_of(what, what.node), other = node_of(what, what.other)] {
-        in_.cut(node, other);
-        if (std::min(node, other) == 0)
-          node_is_silent(std::max(node, other), what.lasts, false);
-        later([this, node, other] { in_.heal(node, other); });
+      return [this, later, node = node_of(what, what.node), other = node_of(what, what.other)] {
+        if (nodes_ == nullptr || node == other)
+          return;
+        nodes_->cut(node, other);
+        later([this, node, other] { nodes_->heal(node, other); });
       };
     case kind::slows:
     case kind::drags:
@@ -91,70 +93,17 @@ std::size_t misfortunes::other_node_of(const mishap& what) const {
   return found;
 }
 
-void misfortunes::each_worker_on(std::size_t node, const std::function<void(std::size_t, std::size_t)>& what) const {
-  for (const stage_plan& stage : placed_.stages)
-    for (const worker_place& each : stage.workers)
-      if (each.node == node)
-        what(stage.ordinal, each.index);
-}
-
 void misfortunes::worker_dies(std::size_t stage, std::size_t worker, duration lasts) {
   const address who = address::worker(stage, worker);
-  const std::size_t node = in_.where().node_of(who);
-  if (in_.down(node))
+  const auto gone = [this, node = in_.where().node_of(who)] { return nodes_ != nullptr && !nodes_->running(node); };
+  if (gone())
     return;
   in_.kill(who);
   dead_until_[who] = std::max(dead_until_[who], in_.now() + lasts);
   in_.post(address::session(), address::router(stage), msg::lost{worker, "it died"});
-  in_.at(in_.now() + lasts, [this, who, node, stage, worker] {
-    if (!in_.down(node) && in_.now() >= dead_until_[who])
+  in_.at(in_.now() + lasts, [this, who, gone, stage, worker] {
+    if (!gone() && in_.now() >= dead_until_[who])
       in_.post(address::session(), address::router(stage), msg::back{worker});
-  });
-}
-
-void misfortunes::take_down(std::size_t node) {
-  in_.set_down(node, true);
-  in_.forget_what_travels(node);
-  each_worker_on(node, [&](std::size_t stage, std::size_t worker) { in_.kill(address::worker(stage, worker)); });
-}
-
-// Nothing is heard of a node from now on. After a time it is taken for dead, and what is on it does not count any more.
-// One that is back before that has lost nothing, unless it died.
-void misfortunes::node_is_silent(std::size_t node, duration lasts, bool dies) {
-  silence& of = silences_[node];
-  if (of.until < in_.now())
-    of = {in_.now()};
-  of.until = std::max(of.until, in_.now() + lasts);
-  if (dies) {
-    of.died = true;
-    take_down(node);
-  }
-  for (const time_point when : {of.since + in_.where().links.patience, in_.now() + lasts})
-    if (when >= in_.now())
-      in_.at(when, [this, node] { listen(node); });
-}
-
-void misfortunes::listen(std::size_t node) {
-  silence& of = silences_[node];
-  const duration patience = in_.where().links.patience;
-  const time_point missed_at = of.since + patience;
-  const bool over = in_.now() >= of.until;
-  const bool missed = in_.now() >= missed_at && of.until >= missed_at;
-  if (!of.lost && (missed || (over && of.died))) {
-    of.lost = true;
-    take_down(node);
-    const std::string name = "node '" + placed_.machines.nodes[node].name + "'";
-    const std::string cause = missed ? name + " has not answered for " + twinkle::to_string(patience) : name + " died";
-    each_worker_on(node, [&](std::size_t stage, std::size_t worker) {
-      in_.post(address::session(), address::router(stage), msg::lost{worker, cause});
-    });
-  }
-  if (!of.lost || !over)
-    return;
-  of = {};
-  in_.set_down(node, false);
-  each_worker_on(node, [&](std::size_t stage, std::size_t worker) {
-    in_.post(address::session(), address::router(stage), msg::back{worker});
   });
 }
 

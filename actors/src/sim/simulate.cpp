@@ -7,6 +7,7 @@
 #include "../runtime/assembly.hpp"
 #include "cast.hpp"
 #include "misfortunes.hpp"
+#include "simulated_nodes.hpp"
 #include "timed_worker.hpp"
 #include "twinkle/sim/oracles.hpp"
 #include "twinkle/sim/random_chooser.hpp"
@@ -19,7 +20,10 @@ class recorder final : public run_listener {
  public:
   recorder(outcome& into, const world& in, const options& how) : into_(into), in_(in), how_(how) {}
 
-  void on_step(const step_record& step) override { into_.steps.push_back(step); }
+  void on_step(const step_record& step) override {
+    into_.steps.push_back(step);
+    into_.kept.push_back(nodes ? nodes->bytes_kept() : 0);
+  }
   void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override {
     into_.grades.push_back({stage, version, values});
   }
@@ -30,6 +34,8 @@ class recorder final : public run_listener {
     if (how_.on_saved && !dead())
       how_.on_saved(made);
   }
+  simulated_nodes* nodes = nullptr;
+
   [[nodiscard]] bool dead() const { return how_.dies_after && in_.events() >= *how_.dies_after; }
 
  private:
@@ -38,8 +44,8 @@ class recorder final : public run_listener {
   const options& how_;
 };
 
-terrain terrain_of(const place::layout& placed, const network& links) {
-  terrain made{std::max<std::size_t>(placed.machines.nodes.size(), 1), {}, {}, links};
+terrain terrain_of(const place::layout& placed) {
+  terrain made{std::max<std::size_t>(placed.machines.nodes.size(), 1), {}, {}};
   for (const stage_plan& stage : placed.stages) {
     std::vector<std::size_t>& nodes = made.workers.emplace_back();
     for (const worker_place& each : stage.workers) {
@@ -74,7 +80,7 @@ outcome simulate(const graph& pipeline, const options& how) {
   troubles bodies;
   const cast played = make_cast(pipeline.plan(), how, bodies);
   const blueprint& plan = played.plan;
-  const runtime::assembly_options assembly = assembly_of(how, played);
+  runtime::assembly_options assembly = assembly_of(how, played);
   const place::layout placed = runtime::prepare(plan, assembly);
   outcome seen;
   random_chooser by_seed{how.seed};
@@ -82,11 +88,22 @@ outcome simulate(const graph& pipeline, const options& how) {
   oracles promises{plan, placed.stages};
   std::vector<observer*> observers{how.observers};
   observers.push_back(&promises);
-  world here{how.chooser != nullptr ? *how.chooser : by_seed, terrain_of(placed, how.links), observers};
-  misfortunes bad{plan, placed, bodies, here};
+  chooser_seam& chooser = how.chooser != nullptr ? *how.chooser : by_seed;
+  world here{chooser, terrain_of(placed), observers};
+  std::optional<simulated_nodes> nodes;
+  if (placed.machines.nodes.size() > 1) {
+    const auto make = [&](const std::shared_ptr<runtime::stage_kit>& kit, std::size_t index) {
+      return assembly.worker(kit, index, here.all(), meter);
+    };
+    nodes.emplace(here, chooser, placed, simulated_nodes::circumstances{how.links, how.run_seed, make});
+    assembly.here = 0;
+    assembly.kit = [&](const stage_plan& stage) { return nodes->kit(stage); };
+  }
+  misfortunes bad{plan, placed, bodies, here, nodes ? &*nodes : nullptr};
   for (const mishap& each : how.mishaps)
     bad.add(each);
   recorder listener{seen, here, how};
+  listener.nodes = nodes ? &*nodes : nullptr;
   session_machine session = runtime::make_session(plan, placed, assembly, listener);
   runtime::spawn_all(plan, placed, assembly, here.all(), meter, session, nullptr);
   here.post(address::session(), address::session(), msg::build{});
@@ -112,6 +129,12 @@ outcome simulate(const graph& pipeline, const options& how) {
     each->on_end(seen.at, seen.report, seen.ended);
   }
   seen.violations = promises.found();
+  if (nodes && seen.ended && seen.report.good()) {
+    here.dismiss_all();
+    here.run([] { return false; }, here.now() + nodes->settles_within(), how.idle_max);
+    for (const std::string& each : nodes->keepers())
+      seen.violations.push_back({"freed", here.now(), "the run is over, and " + each + " of its rows"});
+  }
   seen.lost = promises.lost();
   return seen;
 }

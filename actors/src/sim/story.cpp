@@ -79,6 +79,8 @@ class story::telling {
         how_.links.latency_min = drawn.latency_min;
         how_.links.latency_max = drawn.latency_max;
       }
+      if (drawn.fetches_all)
+        how_.links.inline_bytes_max = 0;
     }
   }
 
@@ -182,9 +184,14 @@ bool story::has_costs() const {
 }
 
 story& story::nodes(std::size_t count, std::size_t devices) {
-  how_.cluster = place::cluster{"simulated"};
+  std::vector<place::cluster::node> all;
   for (std::size_t node = 0; node < count; ++node)
-    how_.cluster->nodes.push_back({.name = "node-" + std::to_string(node), .devices = devices, .cpus = 1024});
+    all.push_back({.name = "node-" + std::to_string(node), .devices = devices, .cpus = 1024});
+  return cluster(std::move(all));
+}
+
+story& story::cluster(std::vector<place::cluster::node> nodes) {
+  how_.cluster = place::cluster{"simulated", std::move(nodes)};
   return *this;
 }
 
@@ -192,6 +199,11 @@ story& story::latency(duration least, duration most) {
   how_.links.latency_min = least;
   how_.links.latency_max = most;
   latency_set_ = true;
+  return *this;
+}
+
+story& story::inline_rows(std::size_t bytes_max) {
+  how_.links.inline_bytes_max = bytes_max;
   return *this;
 }
 

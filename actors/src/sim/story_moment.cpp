@@ -45,6 +45,10 @@ story::moment& story::moment::cut(std::vector<std::size_t> nodes, duration lasts
   return *this;
 }
 
+story::moment& story::moment::cut_between(std::size_t index, std::size_t other, duration lasts) {
+  return add({.what = kind::cut, .node = node(index), .other = node(other), .lasts = lasts});
+}
+
 story::moment& story::moment::freeze(std::size_t index, duration lasts) {
   return add({.what = kind::node_freezes, .node = node(index), .lasts = lasts});
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../runtime/shared_body.hpp"
+#include "simulated_nodes.hpp"
 
 namespace twinkle::sim {
 namespace {
@@ -69,24 +70,88 @@ world::world(chooser_seam& chooser, terrain where, std::vector<observer*> observ
     : chooser_(chooser),
       where_(std::move(where)),
       observers_(std::move(observers)),
-      down_(where_.nodes, false),
       frozen_(where_.nodes, 0) {}
 
-world::~world() {
+world::~world() { dismiss_all(); }
+
+void world::dismiss_all() {
   muted_ = true;
   actors_.clear();
+  loaded_.clear();
+  held_back_.clear();
+  links_.clear();
+  muted_ = false;
+}
+
+void world::post(const address& from, const address& to, message&& content) {
+  if (muted_)
+    return;
+  if (const auto late = late_.find(static_cast<std::size_t>(to.stage));
+      late != late_.end() && late->second > now_ && std::holds_alternative<msg::published>(content)) {
+    at(late->second, [this, from, to, held = std::make_shared<message>(std::move(content))] {
+      arrive(from, to, std::move(*held));
+    });
+    return;
+  }
+  if (nodes_ != nullptr)
+    nodes_->post(from, to, std::move(content));
+  else
+    arrive(from, to, std::move(content));
+}
+
+void world::arrive(const address& from, const address& to, message&& content) {
+  link& on = links_.try_emplace({from, to}, link{from, to}).first->second;
+  on.waiting.push_back(std::move(content));
+  if (on.waiting.size() == 1)
+    offer(on);
+}
+
+void world::on(std::size_t node, std::function<void()> what) {
+  const auto in_order = [node](const auto& each) { return each.first == node; };
+  if (frozen(node) || std::any_of(held_off_.begin(), held_off_.end(), in_order))
+    held_off_.emplace_back(node, std::move(what));
+  else
+    what();
+}
+
+void world::catch_up(std::size_t node) {
+  for (auto next = held_off_.begin(); next != held_off_.end() && !frozen(node);)
+    if (next->first == node) {
+      const std::function<void()> what = std::move(next->second);
+      what();
+      next = held_off_.erase(next);
+    } else {
+      ++next;
+    }
+}
+
+void world::delay_weights(std::size_t stage, time_point when) { late_[stage] = std::max(late_[stage], when); }
+
+std::vector<observer::in_flight> world::undelivered() const {
+  std::vector<observer::in_flight> all;
+  for (const auto* among : {&loaded_, &held_back_})
+    for (const link* each : *among)
+      for (const message& content : each->waiting)
+        all.push_back({each->from, each->to, &content});
+  return all;
 }
 
 void world::wake(const address& who, time_point when) {
-  timers_.emplace(std::max(when, now_), [this, who] { post(who, who, msg::tick{}); });
+  timers_.emplace(std::max(when, now_), [this, who] { arrive(who, who, msg::tick{}); });
 }
 
 void world::at(time_point when, std::function<void()> what) { timers_.emplace(when, std::move(what)); }
 
 void world::spawn(const address& who, std::unique_ptr<actor_role> role) {
+  if (nodes_ != nullptr)
+    nodes_->spawn(who);
+  if (role != nullptr)
+    house(who, std::move(role));
+}
+
+void world::house(const address& who, std::unique_ptr<actor_role> role) {
   forget_what_is_for(who);  // it was meant for the one before
-  if (!down_[where_.node_of(who)])
-    actors_[who] = std::move(role);
+  actors_[who] = std::move(role);
 }
 
 std::unique_ptr<body_seam> world::make(const std::string& name, bodies kind) {
@@ -113,8 +178,6 @@ void world::forget_what_is_for(const address& who) {
         else
           among->erase(among->begin() + static_cast<std::ptrdiff_t>(at));
       }
-  for (auto& [between, wire] : wires_)
-    wire.on.forget(who);
 }
 
 void world::freeze(std::size_t node) { ++frozen_[node]; }
@@ -129,6 +192,7 @@ void world::thaw(std::size_t node) {
       held_back_.push_back(each);
   for (body* const each : std::exchange(held_up_, {}))
     (each->node() == node ? ready_ : held_up_).push_back(each);
+  at(now_, [this, node] { catch_up(node); });
 }
 
 void world::tell(const mishap& what) {

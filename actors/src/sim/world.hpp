@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,7 +15,6 @@
 #include "baton.hpp"
 #include "twinkle/base/digest.hpp"
 #include "twinkle/flow/seams.hpp"
-#include "twinkle/sim/connection.hpp"
 #include "twinkle/sim/observer.hpp"
 #include "twinkle/sim/simulate.hpp"
 
@@ -25,7 +25,6 @@ struct terrain {
   std::size_t nodes = 1;
   std::vector<std::vector<std::size_t>> workers = {};  ///< node, by stage and worker
   std::map<std::string, std::size_t> bodies = {};      ///< node, by the name of the body
-  network links = {};
 
   [[nodiscard]] std::size_t node_of(const address& who) const {
     return who.stage >= 0 && who.index >= 0
@@ -33,6 +32,8 @@ struct terrain {
                : 0;
   }
 };
+
+class simulated_nodes;
 
 /// A world of virtual time. Whatever may happen next is one of: a message that has come to its actor's node, a body that
 /// can go on. The chooser picks; when nothing can happen, time goes on to the next timer. Everything runs on the
@@ -45,6 +46,7 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   [[nodiscard]] time_point now() const override { return now_; }
   void wake(const address& who, time_point when) override;
   void post(const address& from, const address& to, message&& content) override;
+  /// Without a role it is made on its own node.
   void spawn(const address& who, std::unique_ptr<actor_role> role) override;
   [[nodiscard]] std::unique_ptr<body_seam> make(const std::string& name, bodies kind) override;
 
@@ -54,18 +56,24 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   /// Calls `what` at `when`, before anything else that is due then.
   void at(time_point when, std::function<void()> what);
 
-  /// An actor is gone, with its body and whatever was sent to it.
+  /// From now on messages go by way of their nodes.
+  void connect(simulated_nodes* nodes) { nodes_ = nodes; }
+  /// An actor is there, in place of one that was.
+  void house(const address& who, std::unique_ptr<actor_role> role);
+  /// A message is there: its actor may receive it.
+  void arrive(const address& from, const address& to, message&& content);
+  /// Calls `what` at once, or when its node is not frozen any more.
+  void on(std::size_t node, std::function<void()> what);
+
+  /// An actor is gone, with its body and whatever has come for it.
   void kill(const address& who);
-  /// A node is down: nothing can live on it, until it is up.
-  void set_down(std::size_t node, bool down) { down_[node] = down; }
-  [[nodiscard]] bool down(std::size_t node) const { return down_[node]; }
+  /// All actors are gone, and whatever has come for them.
+  void dismiss_all();
   /// Nothing happens on a node.
   void freeze(std::size_t node);
+  /// Undoes one freeze; several may overlap.
   void thaw(std::size_t node);
-  void cut(std::size_t node, std::size_t other);
-  void heal(std::size_t node, std::size_t other);
-  /// What is on its way to and from a node is lost.
-  void forget_what_travels(std::size_t node);
+  [[nodiscard]] bool frozen(std::size_t node) const { return frozen_[node] > 0; }
   /// Weights that are sent to a stage arrive at `when` at the earliest.
   void delay_weights(std::size_t stage, time_point when);
   void tell(const mishap& what);
@@ -74,7 +82,7 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   /// have passed while time stood and no rows went from stage to stage. Returns whether it was done.
   bool run(const std::function<bool()>& done, time_point end, std::size_t idle_max);
 
-  /// What is on its way.
+  /// What has come and was not received.
   [[nodiscard]] std::vector<observer::in_flight> undelivered() const;
 
   /// A hash of what happened, in order, without ids of threads and without pointers.
@@ -94,15 +102,8 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   struct pair_hash {
     std::size_t operator()(const std::pair<address, address>& of) const;
   };
-  using ends = std::pair<std::size_t, std::size_t>;  // of a connection: nodes
-  struct wire {
-    connection on;
-    bool awaited = false;  // there is a timer for what arrives next
-  };
 
-  void arrive(const address& from, const address& to, message&& content);
-  [[nodiscard]] duration latency();
-  void await_arrival(const ends& between);
+  void catch_up(std::size_t node);
   void offer(link& on);
   void withdraw(link& on);
   void forget_what_is_for(const address& who);
@@ -114,6 +115,7 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
 
   chooser_seam& chooser_;
   terrain where_;
+  simulated_nodes* nodes_ = nullptr;  // null: there is one
   std::vector<observer*> observers_;
   time_point now_{};
   std::map<address, std::unique_ptr<actor_role>> actors_;
@@ -122,11 +124,10 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   std::vector<body*> ready_;   // that can go on
   std::map<std::uint64_t, body*> living_;
   std::multimap<time_point, std::function<void()>> timers_;
-  std::map<ends, wire> wires_;
-  std::vector<bool> down_;                     // by node
   std::vector<std::size_t> frozen_;            // how many times, by node
   std::vector<link*> held_back_;               // to actors on frozen nodes
   std::vector<body*> held_up_;                 // on frozen nodes
+  std::list<std::pair<std::size_t, std::function<void()>>> held_off_;
   std::map<std::size_t, time_point> late_;     // until when weights for a stage are late
   bool muted_ = false;                         // what those say who are torn down
   std::uint64_t bodies_ = 0;

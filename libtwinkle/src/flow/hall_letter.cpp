@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "../data/utf8.hpp"
-#include "../data/wire_bytes.hpp"
+#include "data/utf8.hpp"
+#include "data/wire_bytes.hpp"
 
 namespace twinkle {
 
@@ -14,8 +14,6 @@ using data::wire_reader;
 using data::wire_writer;
 
 namespace {
-
-constexpr std::size_t alignment = 8;
 
 void write(wire_writer& out, const meeting_key& where) {
   out.number(std::uint64_t{where.call});
@@ -62,16 +60,11 @@ std::string read_agenda(wire_reader& in, const hall_limits& limits) {
   return agenda;
 }
 
-buffer aligned(buffer values) {
-  if (reinterpret_cast<std::uintptr_t>(values.data()) % alignment == 0)
-    return values;
-  return buffer::of(std::vector<std::byte>(values.data(), values.data() + values.bytes()));
-}
-
 }  // namespace
 
 std::vector<std::byte> head_of(const hall_letter& letter) {
   wire_writer out;
+  out.number(letter.stage);
   out.number(static_cast<std::uint8_t>(letter.what));
   write(out, letter.meeting);
   out.number(std::uint64_t{letter.from});
@@ -84,6 +77,7 @@ std::vector<std::byte> head_of(const hall_letter& letter) {
 hall_letter letter_of(std::span<const std::byte> head, buffer values, const hall_limits& limits) {
   wire_reader in{head};
   hall_letter letter;
+  letter.stage = in.number<std::uint32_t>();
   const auto what = in.number<std::uint8_t>();
   if (what > static_cast<std::uint8_t>(hall_letter::kind::sum))
     refuse_wire("a letter to a meeting is of an unknown kind " + std::to_string(what));
@@ -100,7 +94,7 @@ hall_letter letter_of(std::span<const std::byte> head, buffer values, const hall
   if (letter.part.first > letter.part.end || letter.part.size() != values.bytes())
     refuse_wire("a letter says that it brings bytes " + to_string(letter.part) + ", but it brings " +
                 std::to_string(values.bytes()));
-  letter.values = aligned(std::move(values));
+  letter.values = data::aligned(std::move(values));
   return letter;
 }
 

@@ -33,6 +33,20 @@ std::vector<seat> device_seats(const cluster& machines) {
   return seats;
 }
 
+std::vector<std::string> names(const cluster& machines) {
+  std::vector<std::string> all;
+  for (const cluster::node& each : machines.nodes)
+    all.push_back(each.name);
+  return all;
+}
+
+std::optional<std::size_t> find(const cluster& machines, std::string_view name) {
+  for (std::size_t node = 0; node < machines.nodes.size(); ++node)
+    if (machines.nodes[node].name == name)
+      return node;
+  return std::nullopt;
+}
+
 std::string title(const cluster& machines) {
   std::vector<std::string> types;  // in the order of nodes
   std::map<std::string, std::size_t> devices;

@@ -7,15 +7,6 @@
 #include "twinkle/base/list.hpp"
 
 namespace twinkle::place {
-namespace {
-
-std::string seconds(duration of) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(of).count();
-  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
-}
-
-}  // namespace
-
 membership::membership(terms agreed, time_point now)
     : agreed_(std::move(agreed)), join_by_(now + agreed_.join_within), members_(agreed_.machines.nodes.size()) {}
 
@@ -32,12 +23,8 @@ std::optional<std::string> membership::objection(const letter::hello& who, std::
   if (who.cluster != agreed_.machines.name)
     return "it belongs to the cluster '" + who.cluster + "', and '" + leader + "' to '" + agreed_.machines.name +
            "'; give every node the same cluster file";
-  if (!node) {
-    std::vector<std::string> names;
-    for (const cluster::node& each : agreed_.machines.nodes)
-      names.push_back(each.name);
-    return "the cluster has no node '" + who.node + "'; it has " + list(names);
-  }
+  if (!node)
+    return "the cluster has no node '" + who.node + "'; it has " + list(names(agreed_.machines));
   if (*node == 0)
     return "'" + who.node + "' leads, and is there already; start it once";
   if (who.graph != agreed_.graph)
@@ -53,11 +40,7 @@ std::vector<membership::event> membership::hello(std::uint64_t peer, const lette
   if (from == peers_.end() || from->second.node || from->second.refused)
     return {};
   from->second.alive.heard(now);
-  const auto& nodes = agreed_.machines.nodes;
-  const auto named = std::find_if(nodes.begin(), nodes.end(), [&](const auto& each) { return each.name == who.node; });
-  std::optional<std::size_t> node;
-  if (named != nodes.end())
-    node = static_cast<std::size_t>(named - nodes.begin());
+  const std::optional<std::size_t> node = find(agreed_.machines, who.node);
   if (const auto why = objection(who, node)) {
     if (node)
       members_[*node].refused = *why;
@@ -112,7 +95,7 @@ std::vector<membership::event> membership::tick(time_point now) {
       out.emplace_back(say{peer, letter::ping{}});
   for (const std::uint64_t peer : silent)
     if (const auto node = node_of(peer)) {
-      lose(*node, "nothing came from it for " + seconds(agreed_.rhythm.silence), out);
+      lose(*node, peers_.at(peer).alive.why_silent(), out);
     } else {
       peers_.erase(peer);
       out.emplace_back(close{peer});
@@ -134,7 +117,7 @@ std::string membership::missing() const {
     text += members_[node].refused.empty() ? "nobody came; start it with --node " + of.name
                                            : "it was turned away, for " + members_[node].refused;
   }
-  return "the cluster '" + agreed_.machines.name + "' is not complete after " + seconds(agreed_.join_within) + ":" + text;
+  return "the cluster '" + agreed_.machines.name + "' is not complete after " + in_seconds(agreed_.join_within) + ":" + text;
 }
 
 bool membership::complete() const {
@@ -151,7 +134,7 @@ std::optional<std::uint64_t> membership::peer_of(std::size_t node) const { retur
 time_point membership::next_deadline() const {
   time_point next = was_complete_ ? time_point::max() : join_by_;
   for (const auto& [peer, of] : peers_)
-    next = std::min(next, of.alive.next());
+    next = std::min(next, of.node ? of.alive.next() : of.alive.silent_at());  // nothing is said to strangers
   return next;
 }
 

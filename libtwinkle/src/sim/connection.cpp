@@ -6,15 +6,15 @@
 
 namespace twinkle::sim {
 
-void connection::send(const address& from, envelope what, time_point now, duration takes) {
+void connection::send(arrival what, time_point now, duration takes) {
   const time_point before = parcels_.empty() ? now : parcels_.back().arrives;
-  parcels_.push_back({from, std::move(what), takes, std::max(before, now + takes)});
+  parcels_.push_back({std::move(what), takes, std::max(before, now + takes)});
 }
 
-std::optional<connection::parcel> connection::take(time_point now) {
+std::optional<connection::arrival> connection::take(time_point now) {
   if (cuts_ > 0 || parcels_.empty() || parcels_.front().arrives > now)
     return std::nullopt;
-  parcel first = std::move(parcels_.front());
+  arrival first = std::move(parcels_.front().what);
   parcels_.pop_front();
   return first;
 }
@@ -23,10 +23,6 @@ std::optional<time_point> connection::next() const {
   if (cuts_ > 0 || parcels_.empty())
     return std::nullopt;
   return parcels_.front().arrives;
-}
-
-void connection::forget(const address& who) {
-  std::erase_if(parcels_, [&](const parcel& each) { return each.what.to == who; });
 }
 
 void connection::heal(time_point now) {

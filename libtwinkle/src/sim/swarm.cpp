@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "twinkle/base/random.hpp"
+#include "twinkle/place/pulse.hpp"
 #include "twinkle/sim/heavy_tail.hpp"
 
 namespace twinkle::sim {
@@ -32,10 +34,12 @@ resilience resilience_of(const stage_plan& stage) {
   return found;
 }
 
+constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
 class drawing {
  public:
   drawing(std::uint64_t seed, const blueprint& plan, const place::layout& placed, const swarm_options& how)
-      : plan_(plan), placed_(placed), how_(how), random_(derive(seed, "swarm")), lasts_max_(how.lasts_max) {
+      : plan_(plan), placed_(placed), how_(how), random_(derive(seed, "swarm")), fetches_(derive(seed, "fetches")), lasts_max_(how.lasts_max) {
     for (const stage_plan& stage : placed.stages) {
       left_.push_back(resilience_of(stage));
       // What is only late is not to look like a failure.
@@ -48,6 +52,8 @@ class drawing {
     swarm made;
     made.latency_max = heavy_tail(random_, how_.latency_max / 64);
     made.latency_min = up_to(made.latency_max);
+    made.fetches_all = nodes_keep_rows_ = fetches_.below(2) == 1;
+    beat_max_ = place::pulse::rhythm::of(how_.patience).every + 2 * made.latency_max;
     std::vector<kind> on;
     for (const kind each : kinds)
       if (random_.below(2) == 1)
@@ -96,20 +102,47 @@ class drawing {
     if (nodes.size() < 2 || !placed_.described)
       return false;
     const std::size_t node = 1 + random_.below(nodes.size() - 1);
-    made.node = nodes[made.what == kind::cut ? 0 : node].name;
+    std::size_t other = node;
+    if (made.what == kind::cut && nodes.size() > 2 && random_.below(3) == 0)
+      while (other == node)
+        other = 1 + random_.below(nodes.size() - 1);
+    const bool from_first = other == node;
+    made.node = nodes[made.what == kind::cut && from_first ? 0 : node].name;
     if (made.what == kind::cut)
-      made.other = nodes[node].name;
+      made.other = nodes[other].name;
     std::vector<resilience> costs(left_.size());
     for (std::size_t stage = 0; stage < costs.size(); ++stage)
       for (const worker_place& each : placed_.stages[stage].workers)
         if (each.node == node)
-          costs[stage] = {costs[stage].failures + 1, costs[stage].deaths + 1};
-    if (made.what == kind::node_dies)
-      return pay(costs);
-    // A node that is away for long is taken to be lost, which may be more than the graph can take.
-    if (made.lasts >= how_.patience && !pay(costs))
-      made.lasts = up_to(how_.patience / 2);
+          costs[stage] = nodes_keep_rows_ ? resilience{never, never}
+                                          : resilience{costs[stage].failures + 1, costs[stage].deaths + 1};
+    if (made.what == kind::node_dies) {
+      if (!pay(costs))
+        return false;
+      silences_[node].push_back({made.at, made.at + made.lasts});
+      return true;
+    }
+    // A node that is away for long is taken to be lost, which may be more than the graph can take; two that cannot reach
+    // each other would be so again and again.
+    const duration unnoticed_max = std::max(how_.patience - beat_max_, duration{0});
+    const bool joins = joins_another(made, node) || joins_another(made, other);
+    if (joins || made.lasts >= unnoticed_max) {
+      const bool paid = from_first && pay(costs);
+      if (joins && !paid)
+        return false;
+      if (!paid)
+        made.lasts = up_to(unnoticed_max / 2);
+    }
+    for (const std::size_t each : {node, other})
+      silences_[each].push_back({made.at, made.at + made.lasts});
     return true;
+  }
+
+  // Silences of a node between which it is not heard are one.
+  bool joins_another(const mishap& made, std::size_t node) {
+    return std::any_of(silences_[node].begin(), silences_[node].end(), [&](const silence& each) {
+      return made.at <= each.until + beat_max_ && each.from <= made.at + made.lasts + beat_max_;
+    });
   }
 
   bool pay(const std::vector<resilience>& costs) {
@@ -131,7 +164,15 @@ class drawing {
   const place::layout& placed_;
   const swarm_options& how_;
   generator random_;
+  generator fetches_;
   duration lasts_max_;
+  struct silence {
+    time_point from;
+    time_point until;
+  };
+  bool nodes_keep_rows_ = false;  // which are lost with them
+  duration beat_max_{};  // between signs of life
+  std::map<std::size_t, std::vector<silence>> silences_;  // by node
   std::vector<resilience> left_;  // by stage
 };
 

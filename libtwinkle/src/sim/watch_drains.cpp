@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each task has one answer, and a run ends: what goes wrong for a while holds it up, but not for ever.
 #include <algorithm>
+#include <set>
 
 #include "open_tasks.hpp"
 #include "oracle.hpp"
@@ -33,13 +34,16 @@ class drain_oracle final : public oracle {
 
   void on_reply(std::size_t stage, const msg::reply& answer) override {
     moved();
-    // One that was given up may still answer.
-    if (!tasks_.answered(stage, answer.worker, answer.call) && !presence_[stage][answer.worker].was_gone)
+    if (tasks_.answered(stage, answer.worker, answer.call))
+      return;
+    // One that was given up may still answer, and its node says in its place, once, that it cannot be given a task.
+    presence& of = presence_[stage][answer.worker];
+    if (!of.was_gone && (answer.value || !of.not_given.insert(answer.call).second))
       find(in_.place(stage, answer.worker) + " answers what it was not asked, or has answered before");
   }
 
   void on_gone(std::size_t stage, std::size_t worker) override {
-    presence_[stage][worker] = {false, true};
+    presence_[stage][worker] = {.here = false, .was_gone = true};
     tasks_.gone(stage, worker);
   }
 
@@ -57,6 +61,7 @@ class drain_oracle final : public oracle {
   struct presence {
     bool here = true;
     bool was_gone = false;
+    std::set<route::call_id> not_given = {};
   };
 
   void moved() { quiet_since_ = std::max(quiet_since_, in_.now); }

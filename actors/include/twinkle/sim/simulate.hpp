@@ -23,12 +23,15 @@
 
 namespace twinkle::sim {
 
-/// Between nodes. A message takes a time between `latency_min` and `latency_max`, and none overtakes another on its way
-/// from one node to another.
+/// Between nodes, each of which runs what a real one does: the same gateway, membership, fetches and releases. Whatever
+/// is sent takes a time between `latency_min` and `latency_max`, and nothing overtakes another on its way from one node to
+/// another.
 struct network {
   duration latency_min{0};
   duration latency_max{0};
   duration patience = std::chrono::seconds(5);  ///< without a sign of life, after which a node is taken to be lost
+  /// Of rows that ride in a message; more stay where they are, and are fetched.
+  std::size_t inline_bytes_max = std::size_t{64} << 10;
 };
 
 struct options {
@@ -71,6 +74,7 @@ struct outcome {
   std::vector<grade> grades = {};
   std::vector<violation> violations = {};  ///< promises that it broke: none, ever
   std::vector<row_at> lost = {};           ///< rows that are nowhere, or that a run that did not end still had
+  std::vector<std::size_t> kept = {};      ///< bytes that all nodes kept for others when each step was heard of
   std::uint64_t history = 0;   ///< a hash of all that happened, in order
   std::size_t events = 0;
 };

@@ -31,6 +31,8 @@ class story {
     moment& crash_node(std::size_t node, duration lasts);
     /// Nodes are cut off from all others.
     moment& cut(std::vector<std::size_t> nodes, duration lasts);
+    /// Two nodes are cut off from each other, and from no others.
+    moment& cut_between(std::size_t node, std::size_t other, duration lasts);
     moment& freeze(std::size_t node, duration lasts);
     /// Bodies of a worker take `factor` times as long.
     moment& slow(std::string stage, std::size_t worker, double factor, duration lasts);
@@ -60,7 +62,11 @@ class story {
   /// "node-0", "node-1", …, with as many devices each; the session and all routers are on the first. Without this there is one
   /// node, with all that the graph asks for.
   story& nodes(std::size_t count, std::size_t devices);
+  /// These nodes, the first of which has the session and all routers.
+  story& cluster(std::vector<place::cluster::node> nodes);
   story& latency(duration least, duration most);
+  /// Of rows that ride in a message between nodes (64 KiB); more are fetched. With 0 all are.
+  story& inline_rows(std::size_t bytes_max);
   /// How long a node may be silent before it is taken to be lost.
   story& patience(duration most);
   /// An option of the graph, as the program's flag of that name.

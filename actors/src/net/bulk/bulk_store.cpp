@@ -7,9 +7,15 @@ namespace twinkle::net {
 
 std::uint64_t bulk_store::keep(buffer bytes) {
   const std::lock_guard lock(mutex_);
-  bytes_ += bytes.bytes();
-  kept_.emplace(next_, std::move(bytes));
-  return next_++;
+  const auto [known, is_new] = keys_.try_emplace({bytes.data(), bytes.bytes()}, next_);
+  entry& of = kept_[known->second];
+  ++of.needed;
+  if (is_new) {
+    ++next_;
+    bytes_ += bytes.bytes();
+    of.bytes = std::move(bytes);
+  }
+  return known->second;
 }
 
 std::optional<buffer> bulk_store::find(std::uint64_t key) const {
@@ -17,17 +23,18 @@ std::optional<buffer> bulk_store::find(std::uint64_t key) const {
   const auto found = kept_.find(key);
   if (found == kept_.end())
     return std::nullopt;
-  return found->second;
+  return found->second.bytes;
 }
 
 void bulk_store::release(std::uint64_t key) {
   buffer last;  // its memory may be freed, which takes its time: not under the lock
   const std::lock_guard lock(mutex_);
   const auto found = kept_.find(key);
-  if (found == kept_.end())
+  if (found == kept_.end() || --found->second.needed > 0)
     return;
-  last = std::move(found->second);
+  last = std::move(found->second.bytes);
   bytes_ -= last.bytes();
+  keys_.erase({last.data(), last.bytes()});
   kept_.erase(found);
 }
 

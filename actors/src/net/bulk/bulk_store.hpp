@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "twinkle/data/buffer.hpp"
 
@@ -14,18 +15,25 @@ namespace twinkle::net {
 /// What this node keeps for others. Safe from many threads.
 class bulk_store {
  public:
-  /// The key it is found by; none is used twice.
+  /// The key that they are found by: the same for the same memory, as long as it is kept; else none is used twice.
   [[nodiscard]] std::uint64_t keep(buffer bytes);
   [[nodiscard]] std::optional<buffer> find(std::uint64_t key) const;
-  /// What is being sent from it stays until it is sent. Does nothing for a key that is not there.
+  /// Undoes one `keep`; with the last they are gone, but for what is being sent. Does nothing for a key that is not there.
   void release(std::uint64_t key);
 
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] std::size_t pieces() const;
 
  private:
+  using place = std::pair<const std::byte*, std::size_t>;
+  struct entry {
+    buffer bytes;
+    std::size_t needed = 0;  // by so many
+  };
+
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, buffer> kept_;
+  std::map<std::uint64_t, entry> kept_;
+  std::map<place, std::uint64_t> keys_;
   std::uint64_t next_ = 1;
   std::size_t bytes_ = 0;
 };

@@ -34,6 +34,7 @@ struct hall_letter {
   interval part = {};        ///< which bytes of its values, or of the result, these are
   buffer values = {};
   std::string agenda = {};   ///< what it wants to do, in words; all must want the same
+  std::uint32_t stage = 0;   ///< of the hall; whoever brings it says so
 };
 
 /// What is taken from another node.

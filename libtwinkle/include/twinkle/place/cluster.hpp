@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace twinkle::place {
@@ -37,6 +39,10 @@ struct seat {
 
 /// Of each device rank, where it is.
 [[nodiscard]] std::vector<seat> device_seats(const cluster& machines);
+
+[[nodiscard]] std::vector<std::string> names(const cluster& machines);
+/// The node of that name, if there is one.
+[[nodiscard]] std::optional<std::size_t> find(const cluster& machines, std::string_view name);
 
 /// "2 nodes, 16 cuda, 64 cpu"
 [[nodiscard]] std::string title(const cluster& machines);

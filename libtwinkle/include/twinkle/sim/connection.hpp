@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 
-#include "twinkle/flow/message.hpp"
+#include "twinkle/base/time.hpp"
 
 namespace twinkle::sim {
 
@@ -13,33 +14,31 @@ namespace twinkle::sim {
 /// cut is sent again when it is back, before anything else.
 class connection {
  public:
-  struct parcel {
-    address from;
-    envelope what;
-    duration takes{};     ///< on its way
-    time_point arrives{};
-  };
+  /// What happens at the other end when something arrives.
+  using arrival = std::function<void()>;
 
   /// It takes `takes`, and as long as those before it.
-  void send(const address& from, envelope what, time_point now, duration takes);
+  void send(arrival what, time_point now, duration takes);
 
   /// What has arrived; nothing while the connection is cut.
-  [[nodiscard]] std::optional<parcel> take(time_point now);
+  [[nodiscard]] std::optional<arrival> take(time_point now);
   /// When the next one arrives, if it is not cut before.
   [[nodiscard]] std::optional<time_point> next() const;
-
-  /// What is on its way, or waits for it to be back.
-  [[nodiscard]] const std::deque<parcel>& parcels() const { return parcels_; }
 
   void cut() { ++cuts_; }
   /// Undoes one cut; several may overlap.
   void heal(time_point now);
+  [[nodiscard]] bool is_cut() const { return cuts_ > 0; }
   /// A node at one of its ends is gone.
   void forget() { parcels_.clear(); }
-  /// An actor is gone, and with it what is on its way to it.
-  void forget(const address& who);
 
  private:
+  struct parcel {
+    arrival what;
+    duration takes{};     // on its way
+    time_point arrives{};
+  };
+
   std::deque<parcel> parcels_;
   std::size_t cuts_ = 0;
 };

@@ -9,7 +9,7 @@ namespace twinkle::sim {
 
 /// A promise that a run broke, in words: which rows, by identity, and where.
 struct violation {
-  std::string oracle;  ///< rows, order, groups, staleness, versions, credits, drains
+  std::string oracle;  ///< rows, order, groups, staleness, versions, credits, drains, freed
   time_point at{};
   std::string what;
 
