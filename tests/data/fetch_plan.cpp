@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -182,6 +183,51 @@ TEST_CASE("weights are left behind and fetched as batches are") {
   CHECK_FALSE(is_far(plan.tensors()));
   CHECK(plan.tensors().version() == 7);
   CHECK(plan.tensors().find("a")->values.as<float>()[3] == 4);
+}
+
+TEST_CASE("shards on several nodes are not put together before they are fetched, and then are what they would have been") {
+  CHECK(rc::check([] {
+    const auto extents = *rc::gen::container<std::vector<std::size_t>>(3, rc::gen::inRange<std::size_t>(1, 5));
+    const auto along = *rc::gen::inRange<std::size_t>(0, 3);
+    const std::size_t whole = extents[along];
+    const auto shards = *rc::gen::inRange<std::size_t>(1, whole + 1);
+    std::array<node, 2> makers{node{1}, node{2}};
+    std::vector<twinkle::weights> here;
+    std::vector<twinkle::weights> described;
+    float next = 0;
+    for (std::size_t rank = 0; rank < shards; ++rank) {
+      const interval held{rank * whole / shards, (rank + 1) * whole / shards};
+      std::vector<std::size_t> shape = extents;
+      shape[along] = held.size();
+      std::vector<float> values(shape[0] * shape[1] * shape[2]);
+      std::iota(values.begin(), values.end(), next);
+      next += 1000;
+      const twinkle::weights made{{{"w", {twinkle::element::f32, shape, buffer::of(values), {{along, held, whole}}}},
+                                   {"same", {twinkle::element::f32, {1}, buffer::of(std::vector<float>{next})}}}};
+      here.push_back(made);
+      if (*rc::gen::arbitrary<bool>()) {  // one that is on this node
+        described.push_back(made);
+        continue;
+      }
+      node& maker = makers[rank % 2];
+      const twinkle::weights left = leave_behind(made, [&](const buffer& bytes) { return maker.keep(bytes); });
+      described.push_back(twinkle::from_wire<twinkle::weights>(twinkle::from_bytes(
+          buffer::of(to_bytes(twinkle::to_wire(left))), {}, [&](far_bytes where) { return maker.own(where); })));
+    }
+    const twinkle::weights expected = assemble(here);
+    const fetch_plan plan{assemble(described).at_version(3), nothing_is_here};
+    for (const node& maker : makers)
+      maker.fetch(plan);
+    const twinkle::weights arrived = plan.tensors();
+    RC_ASSERT(arrived.version() == 3U);
+    RC_ASSERT(arrived.tensors().size() == 2U);
+    for (const twinkle::named_tensor& each : expected.tensors()) {
+      const twinkle::tensor& got = *arrived.find(each.name);
+      RC_ASSERT(got.shape == each.value.shape);
+      RC_ASSERT_FALSE(got.part.has_value());
+      RC_ASSERT(std::memcmp(got.values.data(), each.value.values.data(), each.value.values.bytes()) == 0);
+    }
+  }));
 }
 
 TEST_CASE("far pieces are refused where none may be") {

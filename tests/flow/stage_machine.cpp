@@ -158,6 +158,7 @@ TEST_CASE("an unbounded load takes effect when it comes, and a publication reach
   CHECK(versions_sent(model) == std::vector<std::uint64_t>{0, 2, 4, 5});
   CHECK(model.order(0) == texts{"constructor", "state 0", "train 8", "train 8", "state 2", "train 8", "train 8",
                                 "state 4", "train 8", "state 5", "destructor"});
+  REQUIRE(model.all<msg::newest>().size() == 1);
   CHECK(model.all<msg::newest>().back().value.version() == 5);
 
   driven sampler = stage_of(sampler_at, of);

@@ -19,6 +19,7 @@
 namespace lab {
 
 namespace tk = twinkle;
+using tk::address;
 
 constexpr std::size_t a = 0, b = 1, c = 2;
 constexpr std::size_t sampler = 1, model = 2;  // stages
@@ -187,5 +188,62 @@ inline void node::fetch(std::size_t from, std::vector<tk::bulk_range> what, std:
     then(std::nullopt);
   });
 }
+
+inline constexpr tk::ragged<float> wide{"wide"};
+inline constexpr std::size_t width = 1000;  // of a row: 4,000 bytes
+
+inline tk::batch wide_rows(std::size_t count, float first = 0) {
+  std::vector<std::vector<float>> values;
+  std::vector<tk::row_tag> tags(count);
+  for (std::size_t row = 0; row < count; ++row) {
+    values.emplace_back(width, first + static_cast<float>(row));
+    tags[row].id.sequence = row;
+  }
+  return tk::batch{}.with(wide, values).with_tags(std::move(tags));
+}
+
+inline std::size_t endpoint(const nodes& in, std::size_t stage, const std::string& name) {
+  const auto& all = in.placed.stages[stage].endpoints;
+  for (std::size_t at = 0; at < all.size(); ++at)
+    if (all[at].name == name)
+      return at;
+  FAIL("no endpoint " << name);
+  return 0;
+}
+
+inline tk::message task(tk::route::call_id call, std::size_t of, tk::payload input) {
+  tk::msg::task made;
+  made.call = call;
+  made.endpoint = of;
+  made.input = std::move(input);
+  return made;
+}
+
+inline float first_value(const tk::batch& rows, std::size_t row) { return rows[wide][row][0]; }
+
+inline const tk::batch& rows_of(const delivered& of) {
+  if (const auto* task = std::get_if<tk::msg::task>(&of.content))
+    return std::get<tk::batch>(task->input);
+  return std::get<tk::batch>(std::get<tk::msg::reply>(of.content).value.value());
+}
+
+struct joined : nodes {
+  joined() {
+    join();
+    REQUIRE((each[a]->complete && each[b]->complete && each[c]->complete));
+  }
+
+  node& at(std::size_t which) { return *each[which]; }
+
+  /// A sampler on b answers with wide rows, which its router gets.
+  tk::batch sampled(std::size_t rows, std::size_t worker = 0, tk::route::call_id call = 1) {
+    at(b).way->post(address::worker(sampler, worker), address::router(sampler),
+                    tk::msg::reply{worker, call, tk::payload{wide_rows(rows)}});
+    run();
+    tk::batch got = rows_of(at(a).got.back());
+    at(a).got.clear();
+    return got;
+  }
+};
 
 }  // namespace lab

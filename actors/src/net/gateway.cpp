@@ -24,6 +24,13 @@ const worker_place* place_of(const address& who, const place::layout& placed) {
   return static_cast<std::size_t>(who.index) < workers.size() ? &workers[static_cast<std::size_t>(who.index)] : nullptr;
 }
 
+// Whoever has missed one has other weights than its rows say.
+bool is_load(const message& content, const address& to, const place::layout& placed) {
+  const auto* task = std::get_if<msg::task>(&content);
+  return task != nullptr && task->what == msg::task::kind::run &&
+         placed.stages[static_cast<std::size_t>(to.stage)].endpoints[task->endpoint].kind == blueprint::role::load;
+}
+
 }  // namespace
 
 gateway::gateway(gateway_options how, const place::layout& placed, gateway_world& world, gateway_events to)
@@ -34,7 +41,9 @@ gateway::gateway(gateway_options how, const place::layout& placed, gateway_world
       ledger_(world),
       porter_(world, how_.node,
               [this](const address& to_whom, message&& content, const std::string& why) {
-                fail(to_whom, std::move(content), "rows that it needs cannot be fetched: " + why);
+                const bool fit = !is_load(content, to_whom, placed_);
+                fail(to_whom, std::move(content), "what it needs cannot be fetched: " + why);
+                return fit;
               }),
       leader_pulse_(how_.rhythm, world.now()) {
   for (const place::cluster::node& each : how_.machines.nodes)
@@ -59,10 +68,15 @@ std::optional<std::uint64_t> gateway::peer_of(std::size_t node) const {
   return members_ ? members_->peer_of(node) : leader_;
 }
 
+bool gateway::is_lost(const address& worker) const {
+  const std::lock_guard lock(mutex_);
+  return lost_.contains(worker);
+}
+
 void gateway::send(std::uint64_t peer, const place::node_letter& what) { world_.send(peer, place::to_bytes(what)); }
 
 bool gateway::concerns(const address& to, const message& content) const {
-  return std::holds_alternative<msg::task>(content) || std::holds_alternative<msg::answer>(content) || node_of(to) != here();
+  return is_read(content) || to == address::session() || node_of(to) != here();
 }
 
 void gateway::post(const address& from, const address& to, message&& content) {
@@ -72,7 +86,7 @@ void gateway::post(const address& from, const address& to, message&& content) {
   if (there == here())
     return porter_.bring(from, to, std::move(content));
   const std::optional<std::uint64_t> peer = peer_of(there);
-  if (!peer)
+  if (!peer || is_lost(to))
     return;
   try {
     leave_rows(to, content);
@@ -102,6 +116,8 @@ void gateway::leave_rows(const address& to, message& content) {
 }
 
 void gateway::fail(const address& to, message&& content, const std::string& cause) {
+  if (to == address::session())
+    return;  // weights that were to be kept; a run that needed them for more has failed already
   envelope instead = fault_instead(to, std::move(content), cause);
   address from = to;
   if (const auto* reply = std::get_if<msg::reply>(&instead.content))
@@ -117,6 +133,10 @@ void gateway::spawn(const address& worker) {
   if (there == here())
     return porter_.forget(worker);
   ledger_.gone(worker);
+  {
+    const std::lock_guard lock(mutex_);
+    lost_.erase(worker);
+  }
   if (const auto peer = peer_of(there))
     send(*peer, letter::spawn{worker});
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,8 @@ class gateway {
   [[nodiscard]] bool leads() const { return how_.node == 0; }
   [[nodiscard]] std::size_t node_of(const address& who) const;
 
-  /// Whether a message of an actor here goes over it: to another node, or to one who reads rows that may be elsewhere.
+  /// Whether a message of an actor here goes over it: to another node, or to one who reads what may be elsewhere, or who
+  /// gets such messages among others.
   [[nodiscard]] bool concerns(const address& to, const message& content) const;
   void post(const address& from, const address& to, message&& content);
   /// A worker is there anew. One on another node is made there.
@@ -98,6 +100,7 @@ class gateway {
   void distrust(std::uint64_t peer, const std::string& why);
   void send(std::uint64_t peer, const place::node_letter& what);
   [[nodiscard]] std::optional<std::uint64_t> peer_of(std::size_t node) const;
+  [[nodiscard]] bool is_lost(const address& worker) const;
   [[nodiscard]] std::shared_ptr<const far_bytes> own(const far_bytes& where);
   void leave_rows(const address& to, message& content);
   /// What is told in place of a message that cannot be delivered.
@@ -121,6 +124,7 @@ class gateway {
   std::deque<std::function<void()>> to_do_;
   bool doing_ = false;
   std::vector<bulk_peer> servers_;                // by node
+  std::set<address> lost_;                        // workers, until they are there anew: their node may be back before
 };
 
 }  // namespace twinkle::net

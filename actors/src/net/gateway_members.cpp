@@ -225,11 +225,13 @@ void gateway::on_lost(std::size_t node, const std::string& why, happened& then) 
     return;
   for (const stage_plan& stage : placed_.stages)
     for (const worker_place& worker : stage.workers)
-      if (worker.node == node)
+      if (worker.node == node) {
+        lost_.insert(address::worker(stage.ordinal, worker.index));
         then.push_back([this, ordinal = stage.ordinal, index = worker.index, cause] {
           ledger_.gone(address::worker(ordinal, index));
           world_.deliver(address::session(), address::router(ordinal), msg::lost{index, cause});
         });
+      }
 }
 
 void gateway::down(std::uint64_t peer, const std::string& why) {

@@ -57,6 +57,14 @@ std::vector<any_value> values_carried(message& content) {
   } else if (auto* reply = std::get_if<msg::reply>(&content)) {
     if (reply->value)
       add_values(reply->value.value(), all);
+  } else if (auto* made = std::get_if<msg::newest>(&content)) {
+    all.emplace_back(&made->value);
+  } else if (auto* saved = std::get_if<msg::saved>(&content)) {
+    const auto own = std::make_shared<checkpoint>(*saved->value);
+    saved->value = own;
+    all.emplace_back(&own->state);
+    for (checkpoint::published& each : own->versions)
+      all.emplace_back(&each.value);
   } else if (auto* answer = std::get_if<msg::answer>(&content)) {
     if (!answer->value)
       return all;
@@ -69,15 +77,15 @@ std::vector<any_value> values_carried(message& content) {
   return all;
 }
 
-std::vector<any_value> values_read(message& content) {
-  std::vector<any_value> all = values_carried(content);
-  if (std::holds_alternative<msg::emitted>(content) || std::holds_alternative<msg::reply>(content))
-    std::erase_if(all, [](const any_value& each) { return std::holds_alternative<batch*>(each); });
-  return all;
+bool is_read(const message& content) {
+  return std::holds_alternative<msg::task>(content) || std::holds_alternative<msg::answer>(content) ||
+         std::holds_alternative<msg::newest>(content) || std::holds_alternative<msg::saved>(content);
 }
 
 std::shared_ptr<porter::arrival> porter::order(message& content) {
-  std::vector<any_value> values = values_read(content);
+  if (!is_read(content))
+    return nullptr;
+  std::vector<any_value> values = values_carried(content);
   if (std::none_of(values.begin(), values.end(), far))
     return nullptr;
   const auto find = [&](const buffer& of) -> std::optional<buffer> {
@@ -156,11 +164,17 @@ void porter::deliver_ready() {
 
 void porter::deliver(const way& between, item&& next) {
   const auto& [from, to] = between;
-  if (next.rows && next.rows->failed)
-    return fail_(to, std::move(next.content), *next.rows->failed);
+  std::optional<std::string> failed = next.rows ? next.rows->failed : std::nullopt;
+  if (const auto unfit = unfit_.find(to); unfit != unfit_.end() && std::holds_alternative<msg::task>(next.content))
+    failed = unfit->second;
+  if (failed) {
+    if (!fail_(to, std::move(next.content), *failed))
+      unfit_.emplace(to, *failed);
+    return;
+  }
   if (next.rows) {
     std::size_t at = 0;
-    for (const any_value& each : values_read(next.content)) {
+    for (const any_value& each : values_carried(next.content)) {
       const fetch_plan& plan = next.rows->plans[at++];
       if (auto* const* rows = std::get_if<batch*>(&each))
         **rows = plan.rows();
@@ -174,6 +188,7 @@ void porter::deliver(const way& between, item&& next) {
 void porter::forget(const address& who) {
   std::vector<std::deque<item>> gone;  // whose last rows may be released: not under the lock
   const std::lock_guard lock(mutex_);
+  unfit_.erase(who);
   for (auto at = waiting_.begin(); at != waiting_.end();)
     if (at->first.second == who) {
       gone.push_back(std::move(at->second));

@@ -23,8 +23,9 @@ namespace twinkle::net {
 /// are fetched once. Safe from many threads.
 class porter {
  public:
-  /// Called in place of a delivery where rows cannot be had; it must not bring anything.
-  using failing = std::function<void(const address& to, message&& content, const std::string& why)>;
+  /// Called in place of a delivery where rows cannot be had; it must not bring anything. Whether the receiver can do
+  /// without: one that cannot gets no task any more, until it is another one.
+  using failing = std::function<bool(const address& to, message&& content, const std::string& why)>;
 
   porter(gateway_world& world, std::size_t here, failing fail) : world_(world), here_(here), fail_(std::move(fail)) {}
 
@@ -62,11 +63,12 @@ class porter {
   bool closed_ = false;
   std::map<way, std::deque<item>> waiting_;
   std::map<signature, std::weak_ptr<arrival>> under_way_;
+  std::map<address, std::string> unfit_;  // why they get no task any more
 };
 
-/// The batches and weights that a message carries, and those of them that its receiver reads: a router reads no elements,
-/// but puts weights together.
+/// The batches and weights that a message carries.
 [[nodiscard]] std::vector<std::variant<batch*, weights*>> values_carried(message& content);
-[[nodiscard]] std::vector<std::variant<batch*, weights*>> values_read(message& content);
+/// Whether its receiver reads their elements: workers, clients and the session do, routers do not.
+[[nodiscard]] bool is_read(const message& content);
 
 }  // namespace twinkle::net

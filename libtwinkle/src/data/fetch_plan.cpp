@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "table.hpp"
@@ -22,7 +23,7 @@ slot slot_of(const slot& like, std::vector<chunk> chunks) {
           like.withheld};
 }
 
-/// A block into which the pieces of a column go.
+/// A block into which the pieces of a column, or of a tensor, go.
 struct block {
   std::shared_ptr<std::byte[]> bytes;
   std::size_t filled = 0;
@@ -65,6 +66,46 @@ slot brought(const slot& column, const std::vector<chunk>& chunks, std::vector<f
   const buffer values{whole.bytes.get(), bytes, whole.bytes};
   const bool dense = type.kind == column_type::form::dense;
   return slot_of(column, {{values, dense ? buffer{} : buffer::of(std::move(offsets)), 0, rows}});
+}
+
+std::span<const named_tensor> same_name(std::span<const named_tensor> from) {
+  const auto end = std::find_if(from.begin(), from.end(), [&](const named_tensor& each) { return each.name != from[0].name; });
+  return {from.begin(), end};
+}
+
+// Whether shards lie behind each other in the whole.
+bool in_a_row(std::span<const named_tensor> shards) {
+  if (shards.size() == 1)
+    return true;
+  const tensor& of = shards[0].value;
+  return of.part && std::all_of(of.shape.begin(), of.shape.begin() + static_cast<std::ptrdiff_t>(of.part->dimension),
+                                [](std::size_t extent) { return extent == 1; });
+}
+
+// The tensor that shards in a row make, or one as it is.
+named_tensor brought(std::span<const named_tensor> shards, const fetch_plan::finder& find,
+                     std::vector<fetch_plan::piece>& pieces) {
+  std::vector<buffer> parts;
+  std::size_t bytes = 0;
+  for (const named_tensor& each : shards) {
+    const buffer& values = each.value.values;
+    const std::optional<buffer> here = values.far() != nullptr ? find(values) : std::nullopt;
+    parts.push_back(here.value_or(values));
+    bytes += values.bytes();
+  }
+  named_tensor made = shards[0];
+  if (shards.size() > 1) {
+    made.value.shape[made.value.part->dimension] = made.value.part->whole;
+    made.value.part.reset();
+  }
+  made.value.values = parts[0];
+  if (shards.size() == 1 && parts[0].far() == nullptr)
+    return made;
+  block whole{std::make_shared_for_overwrite<std::byte[]>(bytes)};
+  for (const buffer& each : parts)
+    fill(whole, each, pieces);
+  made.value.values = {whole.bytes.get(), bytes, whole.bytes};
+  return made;
 }
 
 bool any_far(const std::vector<chunk>& chunks) {
@@ -139,20 +180,24 @@ fetch_plan::fetch_plan(batch rows, const finder& find) : rows_(std::move(rows)) 
 fetch_plan::fetch_plan(weights tensors, const finder& find) : tensors_(std::move(tensors)) {
   if (!is_far(tensors_))
     return;
-  std::vector<named_tensor> made(tensors_.tensors().begin(), tensors_.tensors().end());
-  for (named_tensor& each : made) {
-    buffer& values = each.value.values;
-    if (values.far() == nullptr)
-      continue;
-    if (auto here = find(values)) {
-      values = *std::move(here);
-      continue;
+  const std::span<const named_tensor> all = tensors_.tensors();
+  std::vector<named_tensor> made;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::span<const named_tensor> shards = same_name(all.subspan(at));
+    if (in_a_row(shards)) {
+      made.push_back(brought(shards, find, pieces_));
+    } else {
+      for (std::size_t each = 0; each < shards.size(); ++each)
+        made.push_back(brought(shards.subspan(each, 1), find, pieces_));
+      apart_ = true;
     }
-    block whole{std::make_shared_for_overwrite<std::byte[]>(values.bytes())};
-    fill(whole, values, pieces_);
-    values = {whole.bytes.get(), values.bytes(), whole.bytes};
+    at += shards.size();
   }
   tensors_ = weights{std::move(made), tensors_.version()};
+}
+
+weights fetch_plan::tensors() const {
+  return apart_ ? assemble(std::span(&tensors_, 1)).at_version(tensors_.version()) : tensors_;
 }
 
 bool is_far(const batch& rows) {

@@ -63,7 +63,8 @@ parts_of_one cover(const std::string& name, parts_of_one parts) {
   return chosen;
 }
 
-tensor put_together(const std::string& name, const parts_of_one& parts) {
+// One tensor, or shards of it where they cannot be read here.
+std::vector<tensor> put_together(const std::string& name, const parts_of_one& parts) {
   for (const tensor* part : parts) {
     data::check_tensor(name, *part);
     if (!alike(*part, *parts.front()))
@@ -71,8 +72,16 @@ tensor put_together(const std::string& name, const parts_of_one& parts) {
                   " and " + form_of(*part));
   }
   if (!parts.front()->part)
-    return *parts.front();
+    return {*parts.front()};
   const parts_of_one chosen = cover(name, parts);
+  if (chosen.size() == 1)
+    return {{chosen.front()->type, chosen.front()->shape, chosen.front()->values}};
+  if (std::any_of(chosen.begin(), chosen.end(), [](const tensor* part) { return part->values.far() != nullptr; })) {
+    std::vector<tensor> shards;
+    for (const tensor* part : chosen)
+      shards.push_back(*part);
+    return shards;
+  }
   const std::size_t along = chosen.front()->part->dimension;
   tensor whole{chosen.front()->type, chosen.front()->shape};
   whole.shape[along] = chosen.front()->part->whole;
@@ -88,7 +97,7 @@ tensor put_together(const std::string& name, const parts_of_one& parts) {
                   part->values.data() + row * run, run);
   }
   whole.values = buffer::of(std::move(values));
-  return whole;
+  return {std::move(whole)};
 }
 
 }  // namespace
@@ -132,7 +141,8 @@ weights assemble(std::span<const weights> parts) {
     }
   std::vector<named_tensor> whole;
   for (std::size_t at = 0; at < names.size(); ++at)
-    whole.push_back({names[at], put_together(names[at], found[at])});
+    for (tensor& each : put_together(names[at], found[at]))
+      whole.push_back({names[at], std::move(each)});
   return weights{std::move(whole)};
 }
 

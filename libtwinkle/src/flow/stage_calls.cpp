@@ -266,7 +266,6 @@ void stage_machine::emit(std::size_t endpoint, const batch& rows) {
 
 void stage_machine::publish(series& of, std::int64_t version, const weights& value) {
   of.newest = value.at_version(static_cast<std::uint64_t>(version));
-  send(address::session(), msg::newest{*of.newest});
   remember(of);
   const bool last = phase_ != phase::running && version == of.made;
   for (std::size_t at = 0; at < of.sent.size(); ++at) {
@@ -354,6 +353,9 @@ bool stage_machine::flush_publications() {
 
 void stage_machine::close(std::optional<duration> patience) {
   phase_ = phase::closing;
+  for (const series& each : series_)
+    if (each.newest)
+      send(address::session(), msg::newest{*each.newest});
   route::call last{"destructor", dispatch::all, collect::each};
   if (patience)
     last.deadline = now_ + *patience;

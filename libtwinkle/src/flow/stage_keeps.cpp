@@ -35,7 +35,6 @@ void stage_machine::publish_again(series& of) {
   if (!of.newest)
     return;
   of.asked = static_cast<std::int64_t>(of.newest->version());
-  send(address::session(), msg::newest{*of.newest});
   for (std::size_t at = 0; at < of.sent.size(); ++at)
     for (const auto& [version, value] : of.past)
       if (of.plan.subscribers[at].needs(version, plan_.resumed->step)) {

@@ -31,6 +31,7 @@ using keeper = std::function<buffer(const buffer&)>;
 ///
 ///     column    far a[4..8)  far b[0..2)  here        block    a4 a5 a6 a7 b0 b1 h0
 ///
+/// So are the shards of a tensor, where they follow each other in it; else they are put together when all are there.
 class fetch_plan {
  public:
   struct piece {
@@ -47,11 +48,12 @@ class fetch_plan {
 
   /// The value, once every piece is where it goes.
   [[nodiscard]] const batch& rows() const { return rows_; }
-  [[nodiscard]] const weights& tensors() const { return tensors_; }
+  [[nodiscard]] weights tensors() const;
 
  private:
   batch rows_;
   weights tensors_;
+  bool apart_ = false;  // there are shards that are not in a row
   std::vector<piece> pieces_;
 };
 

@@ -60,7 +60,9 @@ class weights {
 };
 
 /// The whole tensors from what each rank returned: a replica is taken from the first that has it, shards are put
-/// together in the order of their intervals. Throws `error` naming the tensor where parts are missing or disagree.
+/// together in the order of their intervals. Where some of those lie on other nodes, they stay shards, each once and in
+/// that order, under the same name: assemble again what has been fetched. Throws `error` naming the tensor where parts
+/// are missing or disagree.
 [[nodiscard]] weights assemble(std::span<const weights> parts);
 
 }  // namespace twinkle

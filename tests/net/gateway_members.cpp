@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a gateway makes of nodes that come and go.
+#include <doctest/doctest.h>
+
+#include "net/gateway_lab.hpp"
+
+namespace tk = twinkle;
+using lab::a;
+using lab::b;
+using lab::c;
+using lab::endpoint;
+using lab::joined;
+using lab::model;
+using lab::sampler;
+using lab::task;
+using lab::wide_rows;
+using tk::address;
+
+TEST_CASE_FIXTURE(joined, "a node that is lost takes its workers along, and what was kept for them is released") {
+  at(a).way->post(address::router(sampler), address::worker(sampler, 0),
+                  task(1, endpoint(*this, sampler, "sample"), wide_rows(100)));
+  CHECK(at(a).kept->pieces() == 1);
+  at(a).way->down(1, "closed by the other side");
+  REQUIRE(at(a).got.size() == 4);
+  for (std::size_t worker = 0; worker < 4; ++worker) {
+    CHECK(at(a).got[worker].to == address::router(sampler));
+    const auto& lost = std::get<tk::msg::lost>(at(a).got[worker].content);
+    CHECK(lost.worker == worker);
+    CHECK(lost.cause == "node 'b' was lost: closed by the other side");
+  }
+  CHECK(at(a).kept->pieces() == 0);
+  CHECK(at(a).known[b].incarnation == 0);
+}
+
+TEST_CASE_FIXTURE(joined, "a process that comes back takes its place, and nothing is released there that it does not keep") {
+  std::optional<tk::batch> described = sampled(100);
+  start(b, 2);
+  connect(b);
+  pass();
+  REQUIRE(at(a).got.size() == 8);
+  CHECK(std::get<tk::msg::lost>(at(a).got[0].content).cause == "node 'b' was lost: its process was started again");
+  CHECK(std::get<tk::msg::back>(at(a).got[4].content).worker == 0);
+  CHECK(at(c).known[b].incarnation == 2);
+  CHECK(at(b).keep(tk::buffer::of(std::vector<int>{1})) > 0);
+  const std::size_t kept = at(b).kept->pieces();
+  described.reset();
+  pass();
+  CHECK(at(b).kept->pieces() == kept);
+}
+
+TEST_CASE_FIXTURE(joined, "a node that says nothing is noticed on both sides, and an idle one that pings is not") {
+  using namespace std::chrono_literals;
+  for (; now < tk::time_point{60s}; now += 500ms) {
+    for (const auto& each_node : each)
+      each_node->way->tick();
+    pass();
+  }
+  CHECK(at(a).got.empty());
+  CHECK(at(b).failed.empty());
+  for (; now < tk::time_point{66s}; now += 500ms) {  // b hears, but does not speak
+    at(a).way->tick();
+    at(c).way->tick();
+    pass();
+  }
+  REQUIRE(at(a).got.size() == 4);
+  CHECK(std::get<tk::msg::lost>(at(a).got[0].content).cause == "node 'b' was lost: nothing came from it for 5 s");
+  CHECK(at(b).failed == "'a', which leads the run, was lost: closed by the other side");
+  CHECK(at(c).failed.empty());
+}
+
+TEST_CASE_FIXTURE(joined, "a node that cannot reach another says so to the one that leads") {
+  at(c).way->silent(b, "nothing came for 5 s");
+  pass();
+  REQUIRE(at(a).got.size() == 4);
+  CHECK(std::get<tk::msg::lost>(at(a).got[0].content).cause ==
+        "node 'b' was lost: 'c' cannot reach it: nothing came for 5 s");
+}
+
+TEST_CASE_FIXTURE(joined, "a worker whose node was lost gets nothing before it is there anew, though its node is back") {
+  const std::size_t of = endpoint(*this, sampler, "sample");
+  start(b, 2);
+  connect(b);
+  run();
+  at(a).way->post(address::router(sampler), address::worker(sampler, 0), task(5, of, wide_rows(100)));
+  run();
+  CHECK(at(b).got.empty());
+  CHECK(at(a).kept->pieces() == 0);
+  at(a).way->spawn(address::worker(sampler, 0));
+  at(a).way->post(address::router(sampler), address::worker(sampler, 0), task(6, of, wide_rows(1)));
+  run();
+  REQUIRE(at(b).got.size() == 1);
+  CHECK(std::get<tk::msg::task>(at(b).got[0].content).call == 6);
+}
+
+TEST_CASE_FIXTURE(joined, "what a worker still waited for is not given to the one that takes its place") {
+  const std::size_t of = endpoint(*this, sampler, "sample");
+  at(a).way->post(address::router(sampler), address::worker(sampler, 0), task(5, of, wide_rows(100)));
+  pass();
+  at(a).way->spawn(address::worker(sampler, 0));
+  run();
+  CHECK(at(b).spawned == std::vector{address::worker(sampler, 0)});
+  CHECK(at(b).got.empty());
+}
+
+TEST_CASE_FIXTURE(joined, "a worker that missed a load gets no rows, which would say that it has the weights, until it is replaced") {
+  const tk::weights made{{{"w", {tk::element::f32, {100000}, tk::buffer::of(std::vector<float>(100000, 5.0F))}}}, 3};
+  at(c).way->post(address::worker(model, 0), address::router(model), tk::msg::reply{0, 9, tk::payload{made}});
+  pass();
+  const auto described = std::get<tk::weights>(std::get<tk::msg::reply>(at(a).got[0].content).value.value());
+  at(c).lose_rows();
+  const auto try_rows = [&](tk::route::call_id call) {
+    at(a).got.clear();
+    at(b).got.clear();
+    at(a).way->post(address::router(sampler), address::worker(sampler, 0),
+                    task(call, endpoint(*this, sampler, "sample"), wide_rows(1)));
+    run();
+  };
+  at(a).way->post(address::router(sampler), address::worker(sampler, 0),
+                  task(1, endpoint(*this, sampler, "load"), described));
+  run();
+  try_rows(2);
+  CHECK(at(b).got.empty());
+  REQUIRE(at(a).got.size() == 1);
+  CHECK(to_string(std::get<tk::msg::reply>(at(a).got[0].content).value.failure()).find("what it needs cannot be fetched") !=
+        std::string::npos);
+  at(a).way->spawn(address::worker(sampler, 0));
+  try_rows(3);
+  CHECK(at(b).got.size() == 1);
+}
+
+TEST_CASE_FIXTURE(joined, "the end of the run is told to all, and who goes then is not missed") {
+  at(a).way->say_goodbye(3);
+  pass();
+  CHECK(at(b).goodbye == 3);
+  CHECK(at(c).goodbye == 3);
+  at(a).way->down(1, "closed by the other side");
+  at(a).way->down(2, "closed by the other side");
+  CHECK(at(a).got.empty());
+  CHECK(at(a).way->peers() == 0);
+}
+
+TEST_CASE_FIXTURE(joined, "whoever wants the run to end says so to the one that leads") {
+  at(b).way->interrupt();
+  pass();
+  CHECK(at(a).interrupts == 1);
+  CHECK(at(b).interrupts == 0);
+}
+
+TEST_CASE_FIXTURE(joined, "a node that sends what it may not is closed, and the run hears of its loss") {
+  const auto hurt = [&](const std::vector<std::byte>& bytes) {
+    at(a).got.clear();
+    at(a).way->arrived(1, bytes);
+    CHECK(at(a).got.size() == 4);
+    start(b, numbers + 10);
+    connect(b);
+    pass();
+    at(a).got.clear();
+  };
+  SUBCASE("no letter") { hurt(std::vector<std::byte>(100, std::byte{200})); }
+  SUBCASE("in the name of a worker of another node") {
+    hurt(tk::place::to_bytes(tk::place::node_letter{tk::place::letter::post{
+        address::worker(model, 0), address::router(model), tk::buffer::of(std::vector<std::byte>(8))}}));
+  }
+  SUBCASE("a worker that there is not") {
+    hurt(tk::place::to_bytes(tk::place::node_letter{tk::place::letter::post{
+        address::worker(sampler, 99), address::router(sampler), tk::buffer::of(std::vector<std::byte>(8))}}));
+  }
+  SUBCASE("no message") {
+    hurt(tk::place::to_bytes(tk::place::node_letter{tk::place::letter::post{
+        address::worker(sampler, 0), address::router(sampler), tk::buffer::of(std::vector<std::byte>(80))}}));
+  }
+}
+
+TEST_CASE("a node that does not belong is told why, and the others wait for the right one") {
+  lab::nodes all;
+  all.connect(b);
+  all.pass();
+  tk::net::gateway_options how;
+  how.machines = lab::machines();
+  how.node = c;
+  how.graph = 43;
+  how.incarnation = 1;
+  tk::net::gateway_events to;
+  std::string failed;
+  to.failed = [&](const std::string& why) { failed = why; };
+  all.each[c]->way = std::make_unique<tk::net::gateway>(how, all.placed, *all.each[c], to);
+  all.connect(c);
+  all.pass();
+  CHECK(failed.find("'a' turned this node away: its graph is not that of 'a'") == 0);
+  CHECK_FALSE(all.each[a]->complete);
+  all.start(c, 2);
+  all.connect(c);
+  all.pass();
+  CHECK(all.each[a]->complete);
+}
