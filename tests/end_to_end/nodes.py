@@ -31,6 +31,14 @@ assert run.metrics() == expected, (run.metrics(), expected)
 kept_nothing(run)
 print("ok, three nodes give what one does")
 
+# Whoever is there first: a node may be told of workers before it has a place for them.
+for turn in range(12):
+    run = Run(WIDE, "order", [0, 2, 4], "--steps", "1", "--width", "16", "--rows", "8", only=[])
+    for node in ("bca", "cab", "abc", "bac")[turn % 4]:
+        run.start(node)
+    assert run.end() == {"a": 0, "b": 0, "c": 0}, run.everything()
+print("ok, nodes may be started in any order")
+
 # Megabytes a step from node to node.
 expected = alone(WIDE, "wide_alone", "--steps", "30")
 run = Run(WIDE, "wide", [0, 3, 3], "--steps", "30")

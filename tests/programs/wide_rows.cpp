@@ -55,9 +55,13 @@ struct trainer {
     ++steps;
     return tk::metrics{}.max("sum", sum);
   }
-  tk::weights state(tk::context&) {
-    std::vector<float> values(width * 16, 1.0F + static_cast<float>(steps % 5));
-    return tk::weights{{{"weight", {tk::element::f32, {values.size()}, tk::buffer::of(std::move(values))}}}};
+  // Each rank holds a part.
+  tk::weights state(tk::context& ctx) {
+    const std::size_t whole = width * 16;
+    const tk::interval held = tk::even_part(whole, ctx.data_ranks(), ctx.data_rank());
+    std::vector<float> values(held.size(), 1.0F + static_cast<float>(steps % 5));
+    return tk::weights{{{"weight", {tk::element::f32, {values.size()}, tk::buffer::of(std::move(values)),
+                                    tk::shard{0, held, whole}}}}};
   }
 
   std::size_t width;

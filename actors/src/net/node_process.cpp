@@ -89,6 +89,7 @@ class node_process::attached_world final : public runtime::run_world {
     of_.detach();
     inner_.close();
   }
+  void house(const address& who, std::unique_ptr<actor_role> role) { inner_.house(who, std::move(role)); }
   void deliver(const address& from, const address& to, message&& content) {
     inner_.deliver(from, to, std::move(content));
   }
@@ -264,7 +265,7 @@ void node_process::spawn_worker(const address& who) {
     std::shared_ptr<runtime::stage_kit>& kit = kits_[stage];
     if (!kit)
       kit = make_kit(placed_.stages[stage]);
-    world_->spawn(who, std::make_unique<runtime::worker_role>(kit, static_cast<std::size_t>(who.index), world_->all(), meter_));
+    world_->house(who, std::make_unique<runtime::worker_role>(kit, static_cast<std::size_t>(who.index), world_->all(), meter_));
   });
 }
 

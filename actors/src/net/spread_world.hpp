@@ -28,9 +28,11 @@ class spread_world final : public runtime::run_world {
   void spawn(const address& who, std::unique_ptr<actor_role> role) override {
     way_.spawn(who);
     if (way_.node_of(who) == way_.here())
-      inner_->spawn(who, std::move(role));
+      house(who, std::move(role));
   }
 
+  /// Whom another node has spawned here.
+  void house(const address& who, std::unique_ptr<actor_role> role) { inner_->spawn(who, std::move(role)); }
   /// To an actor here, with all that it needs.
   void deliver(const address& from, const address& to, message&& content) {
     inner_->post(from, to, std::move(content));
