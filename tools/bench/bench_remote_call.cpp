@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call with small rows to a worker on another node, seen from the caller's side, against a request of CAF's to an actor
-// in another process that hands over to a thread and back, with as many bytes and the same scheduler. Blocks of both take
-// turns.
+// A call with small rows to a worker on another node, by its router alone and as a client sees it, against a request of
+// CAF's to an actor in another process that hands over to a thread and back, with as many bytes and the same scheduler.
+// Blocks of all take turns.
 #include <benchmark/benchmark.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -39,7 +39,8 @@ tk::graph pipeline() {
   tk::graph g{"bench"};
   auto from = g.spawn<source>("source", {{.name = "host", .ranks = 1, .device_type = "cpu"}});
   auto to = g.spawn<echo>("echo", {{.name = "far", .ranks = 1}});
-  static_cast<void>(from.emits(&source::next).to(to, &echo::pass));
+  auto next = g.spawn<echo>("next", {{.name = "farther", .ranks = 1}});
+  static_cast<void>(from.emits(&source::next).to(to, &echo::pass).to(next, &echo::pass));
   return g;
 }
 
@@ -67,7 +68,7 @@ struct ports {
 tk::node_options options(const ports& at, const std::string& node) {
   return {{"bench",
            {{.name = "a", .host = "127.0.0.1", .port = at.first, .cpus = 1},
-            {.name = "b", .host = "127.0.0.1", .port = at.other, .devices = 1}}},
+            {.name = "b", .host = "127.0.0.1", .port = at.other, .devices = 2}}},
           node};
 }
 
@@ -121,11 +122,14 @@ struct bare_echo final : caf::event_based_actor {
 
 class ours {
  public:
-  explicit ours(const ports& at) : self_(graph_, options(at, "a")), meter_(2) {
+  explicit ours(const ports& at) : self_(graph_, options(at, "a")), meter_(3) {
     self_.join();
     world_ = self_.make_world();
-    world_->spawn(tk::address::client(0), std::make_unique<receiver>(*this));
-    world_->spawn(tk::address::session(), std::make_unique<receiver>(*this));
+    for (const tk::address& each : {tk::address::client(0), tk::address::session(), bare_router})
+      world_->spawn(each, std::make_unique<receiver>(*this));
+    world_->spawn(tk::address::worker(2, 0), nullptr);
+    world_->post(bare_router, tk::address::worker(2, 0), tk::msg::task{0, tk::msg::task::kind::construct});
+    answered_.acquire();
     tk::runtime::assembly_options how;
     how.here = 0;
     how.kit = [this](const tk::stage_plan& stage) { return self_.make_kit(stage); };
@@ -140,7 +144,9 @@ class ours {
     world_ = nullptr;
     self_.conclude(0);
   }
-  void calls(std::size_t count, std::vector<double>& times) {
+  enum class from { router, client };
+  void calls(from whom, std::size_t count, std::vector<double>& times) {
+    whom_ = whom;
     times_ = &times;
     left_ = count;
     call();
@@ -148,13 +154,17 @@ class ours {
   }
 
  private:
+  static constexpr tk::address bare_router = tk::address::router(2);  // that does nothing but send and receive
+
   struct receiver final : tk::actor_role {
     explicit receiver(ours& of) : of_(of) {}
     void receive(tk::message&& content) override {
-      const auto* answer = std::get_if<tk::msg::answer>(&content);
-      if (answer == nullptr || of_.left_ == 0)
+      if (of_.left_ == 0)
         return of_.answered_.release();
-      tk::ensure(std::get<tk::batch>(std::get<tk::payload>(answer->value.value())).rows() == rows, "rows");
+      if (const auto* answer = std::get_if<tk::msg::answer>(&content))
+        tk::ensure(std::get<tk::batch>(std::get<tk::payload>(answer->value.value())).rows() == rows, "rows");
+      else
+        tk::ensure(std::get<tk::batch>(std::get<tk::msg::reply>(content).value.value()).rows() == rows, "rows");
       of_.times_->push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - of_.began_).count());
       if (--of_.left_ == 0)
         of_.answered_.release();
@@ -164,9 +174,14 @@ class ours {
     ours& of_;
   };
   void call() {
+    began_ = std::chrono::steady_clock::now();
+    if (whom_ == from::router) {
+      tk::msg::task task{++next_};
+      task.input = rows_;
+      return world_->post(bare_router, tk::address::worker(2, 0), std::move(task));
+    }
     tk::route::call how{"pass"};
     how.input = rows_;
-    began_ = std::chrono::steady_clock::now();
     post(tk::msg::call{next_++, tk::address::client(0), 0, std::move(how)});
   }
   void post(tk::message&& content) { world_->post({}, tk::address::router(1), std::move(content)); }
@@ -178,6 +193,7 @@ class ours {
   tk::batch rows_ = some_rows();
   std::counting_semaphore<8> answered_{0};
   std::uint64_t next_ = 0;
+  from whom_ = from::client;
   std::size_t left_ = 0;
   std::chrono::steady_clock::time_point began_;
   std::vector<double>* times_ = nullptr;
@@ -235,19 +251,25 @@ void remote_call(benchmark::State& state) {
     ours left{at};
     std::this_thread::sleep_for(std::chrono::seconds(1));  // until the other has published
     bare right{at};
-    std::vector<double> of_ours;
+    std::vector<double> of_router;
+    std::vector<double> of_client;
     std::vector<double> of_bare;
     for (auto _ : state) {
       std::vector<double> times;
-      left.calls(200, times);
-      of_ours.push_back(median(times));
+      left.calls(ours::from::router, 200, times);
+      of_router.push_back(median(times));
+      times.clear();
+      left.calls(ours::from::client, 200, times);
+      of_client.push_back(median(times));
       times.clear();
       right.calls(200, times);
       of_bare.push_back(median(times));
     }
-    state.counters["call us"] = median(of_ours);
+    state.counters["router us"] = median(of_router);
+    state.counters["client us"] = median(of_client);
     state.counters["CAF us"] = median(of_bare);
-    state.counters["times CAF"] = median(of_ours) / median(of_bare);
+    state.counters["router, times CAF"] = median(of_router) / median(of_bare);
+    state.counters["client, times CAF"] = median(of_client) / median(of_bare);
   }
   kill(other, SIGKILL);
   waitpid(other, nullptr, 0);

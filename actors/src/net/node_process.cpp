@@ -209,11 +209,11 @@ void node_process::join() {
   const auto control = static_cast<std::uint16_t>(leader.port + 1);
   const auto settled = [this] { return complete_ || failed_ || interrupted_ || goodbye_; };
   const time_point until = now() + how_.join_within + how_.silence;
-  std::string obstacle;  // the last but one that nobody listens: that is so before and after the leader is there
+  std::string obstacle;  // the last that says more than that nobody listens, or has closed: that is so at other times, too
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, tick_every, settled) && now() < until)
     if (const std::string last = link_->last_failure(leader.host, control);
-        !last.empty() && (obstacle.empty() || last != "connection refused"))
+        !last.empty() && (obstacle.empty() || (last != "connection refused" && last != "closed by the other side")))
       obstacle = last;
   if (complete_)
     return;

@@ -55,7 +55,8 @@ struct control_link::system {
       : state(std::make_shared<link_state>(std::move(how), std::move(to))), config(state->identifier()),
         actors(config), loop(dynamic_cast<caf::io::network::default_multiplexer&>(actors.middleman().backend())),
         broker(actors.middleman().named_broker<caf::io::basp_broker>(caf::atom("BASP"))) {
-    state->begin(actors.spawn<gateway, caf::hidden>(state, broker, loop, alive));
+    caf::actor_config on_loop{&loop};
+    state->begin(actors.spawn_class<gateway, caf::hidden>(on_loop, state, broker, loop, alive));
   }
 
   void tell_gateway(wanted what) const { caf::anon_send(state->gateway(), std::move(what)); }

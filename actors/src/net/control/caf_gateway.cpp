@@ -59,7 +59,7 @@ std::string explained(const caf::actor_system& system, const caf::error& why) {
 
 gateway::gateway(caf::actor_config& config, std::shared_ptr<link_state> state, caf::actor broker,
                  caf::io::network::default_multiplexer& loop, std::shared_ptr<runtime::census> alive)
-    : caf::event_based_actor(config), state_(std::move(state)), broker_(std::move(broker)), loop_(loop),
+    : caf::io::broker(config), state_(std::move(state)), broker_(std::move(broker)), loop_(loop),
       alive_(std::move(alive)) {
   alive_->enter();
   // Nobody from outside ends it, or makes it print.
@@ -96,7 +96,7 @@ caf::behavior gateway::make_behavior() {
 }
 
 bool gateway::cleanup(caf::error&& why, caf::execution_unit* unit) {
-  const bool first = caf::event_based_actor::cleanup(std::move(why), unit);
+  const bool first = caf::io::broker::cleanup(std::move(why), unit);
   if (alive_)
     std::exchange(alive_, nullptr)->leave();
   return first;

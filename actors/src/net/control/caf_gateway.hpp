@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <caf/event_based_actor.hpp>
+#include <caf/io/broker.hpp>
 #include <caf/node_id.hpp>
 #include <map>
 #include <memory>
@@ -44,8 +44,9 @@ struct overdue {
   std::uint64_t connection = 0;
 };
 
-/// The one actor that other processes know. It greets them, tries to reach them, and tells the link's user of them.
-class gateway final : public caf::event_based_actor {
+/// The one actor that other processes know. It greets them, tries to reach them, and tells the link's user of them. It runs
+/// on the thread of the sockets: what comes changes threads once less.
+class gateway final : public caf::io::broker {
  public:
   gateway(caf::actor_config& config, std::shared_ptr<link_state> state, caf::actor broker,
           caf::io::network::default_multiplexer& loop, std::shared_ptr<runtime::census> alive);
