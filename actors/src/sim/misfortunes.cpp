@@ -99,6 +99,8 @@ void misfortunes::worker_dies(std::size_t stage, std::size_t worker, duration la
   if (gone())
     return;
   in_.kill(who);
+  if (nodes_ != nullptr)
+    nodes_->post(address::router(stage), who, msg::abandon{});  // nothing is kept for it any more
   dead_until_[who] = std::max(dead_until_[who], in_.now() + lasts);
   in_.post(address::session(), address::router(stage), msg::lost{worker, "it died"});
   in_.at(in_.now() + lasts, [this, who, gone, stage, worker] {

@@ -60,7 +60,7 @@ void simulated_nodes::process::spawn_worker(const address& who) {
 }
 
 void simulated_nodes::process::later(duration wait, std::function<void(process&)> what) {
-  all_.in_.at(now() + wait, [&in = all_, node = node_, incarnation = incarnation_, what = std::move(what)] {
+  all_.in_.at(all_.in_.now() + wait, [&in = all_, node = node_, incarnation = incarnation_, what = std::move(what)] {
     in.in_.on(node, [&in, node, incarnation, what] {
       if (process* const still = in.find(node, incarnation))
         what(*still);

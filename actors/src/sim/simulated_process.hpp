@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,7 +46,8 @@ class simulated_nodes::process final : public net::gateway_world {
   }
 
   // gateway_world
-  [[nodiscard]] time_point now() const override { return all_.in_.now(); }
+  /// By its own clock: those of nodes differ by hours.
+  [[nodiscard]] time_point now() const override { return all_.in_.now() + node_ * std::chrono::hours(7); }
   void send(std::uint64_t peer, std::vector<std::byte> bytes) override;
   void close(std::uint64_t peer) override;
   [[nodiscard]] std::uint64_t keep(const buffer& bytes) override { return store_.keep(bytes); }
