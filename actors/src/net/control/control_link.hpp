@@ -25,7 +25,7 @@ struct link_options {
   std::size_t unacknowledged_bytes_max = std::size_t{256} << 20;
 };
 
-/// What a link tells, on a thread of its own, never two at once. They must not throw, nor destroy the link.
+/// What a link tells, on the thread of its sockets, never two at once. They must not block, throw, nor destroy the link.
 struct link_events {
   /// A connection: `peer` is its number here, and never used again for another.
   std::function<void(std::uint64_t peer)> up = {};
