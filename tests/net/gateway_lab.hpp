@@ -84,6 +84,13 @@ class nodes {
       start(at, 1);
   }
 
+  ~nodes() {
+    for (const auto& each_node : each)
+      each_node->got.clear();  // whose rows are released by letters
+  }
+  nodes(const nodes&) = delete;
+  nodes& operator=(const nodes&) = delete;
+
   /// The process of a node, anew where there was one.
   void start(std::size_t at, std::uint64_t incarnation) {
     node& self = *each[at];

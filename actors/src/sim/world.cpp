@@ -80,7 +80,9 @@ void world::dismiss_all() {
   loaded_.clear();
   held_back_.clear();
   links_.clear();
+  held_late_.clear();
   muted_ = false;
+  dismissed_ = true;
 }
 
 void world::post(const address& from, const address& to, message&& content) {
@@ -88,8 +90,12 @@ void world::post(const address& from, const address& to, message&& content) {
     return;
   if (const auto late = late_.find(static_cast<std::size_t>(to.stage));
       late != late_.end() && late->second > now_ && std::holds_alternative<msg::published>(content)) {
-    at(late->second, [this, from, to, held = std::make_shared<message>(std::move(content))] {
+    const auto held = held_late_.insert(held_late_.end(), std::move(content));
+    at(late->second, [this, from, to, held] {
+      if (dismissed_)
+        return;
       arrive(from, to, std::move(*held));
+      held_late_.erase(held);
     });
     return;
   }

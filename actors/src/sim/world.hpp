@@ -129,7 +129,9 @@ class world final : public clock_seam, public post_seam, public life_seam, publi
   std::vector<body*> held_up_;                 // on frozen nodes
   std::list<std::pair<std::size_t, std::function<void()>>> held_off_;
   std::map<std::size_t, time_point> late_;     // until when weights for a stage are late
+  std::list<message> held_late_;
   bool muted_ = false;                         // what those say who are torn down
+  bool dismissed_ = false;                     // all actors are
   std::uint64_t bodies_ = 0;
   digest history_;
   std::size_t events_ = 0;

@@ -18,7 +18,8 @@ bool row_oracle::filters(const station& at) const {
                      [](const auto& each) { return each.how == blueprint::regroup::kind::filter; });
 }
 
-// A row that its stage has not taken is one; what a body made of it may be more, and is counted as such.
+// A row that its stage has not taken is one; what a body made of it may be more, and is counted as such, as is what is
+// lost on the way to a body.
 row_oracle::range row_oracle::still_at(const station& at, const row_station::seen& of) const {
   if (!at.input)
     return {in_.resumed ? 0U : 1U, 1};  // a resumed source may hold back what is left of a batch
@@ -28,8 +29,9 @@ row_oracle::range row_oracle::still_at(const station& at, const row_station::see
     rows = {of.left, any_number};
   else if (of.made > 0)
     rows = {of.made, of.made};
-  else if (!at.ends && (of.dead || of.worker != row_station::nobody || filters(at)))
-    rows.most = std::max<std::size_t>(1, in.exactly.value_or(any_number));
+  else if (!at.ends)
+    rows.most = std::max<std::size_t>(
+        1, in.exactly.value_or(of.dead || of.worker != row_station::nobody || filters(at) ? any_number : 1));
   if (of.sides == 3)
     ++rows.most;  // two until they are joined
   return rows;
