@@ -88,7 +88,7 @@ struct bare_echo final : caf::event_based_actor {
   caf::behavior make_behavior() override {
     return {[this](opaque& in) {
               promises_.push_back(make_response_promise<opaque>());
-              thread_->run([this, in = std::move(in), self = caf::actor(this)]() mutable {
+              thread_->run([in = std::move(in), self = caf::actor(this)]() mutable {
                 caf::anon_send(self, caf::ok_atom_v, std::move(in));
               });
               return promises_.back();
