@@ -17,7 +17,8 @@ namespace bench {
 // A thread that answers a number with that many bytes of what it keeps; 0 ends it.
 class plain {
  public:
-  explicit plain(const std::vector<std::byte>& kept) : acceptor_(context_, {boost::asio::ip::address_v4::loopback(), 0}), server_([&] { serve(kept); }) {
+  explicit plain(const std::vector<std::byte>& kept)
+      : acceptor_(context_, {boost::asio::ip::address_v4::loopback(), 0}), server_([&] { serve(kept); }) {
     socket_.connect(acceptor_.local_endpoint());
     socket_.set_option(boost::asio::ip::tcp::no_delay(true));
   }

@@ -265,7 +265,8 @@ void node_process::spawn_worker(const address& who) {
     std::shared_ptr<runtime::stage_kit>& kit = kits_[stage];
     if (!kit)
       kit = make_kit(placed_.stages[stage]);
-    world_->house(who, std::make_unique<runtime::worker_role>(kit, static_cast<std::size_t>(who.index), world_->all(), meter_));
+    const auto index = static_cast<std::size_t>(who.index);
+    world_->house(who, std::make_unique<runtime::worker_role>(kit, index, world_->all(), meter_));
   });
 }
 

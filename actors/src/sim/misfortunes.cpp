@@ -76,12 +76,11 @@ std::size_t misfortunes::stage_of(const mishap& what) const {
 }
 
 std::size_t misfortunes::node_of(const mishap& what, const std::string& name) const {
-  std::vector<std::string> names;
-  for (const place::cluster::node& each : placed_.machines.nodes) {
-    if (each.name == name)
-      return names.size();
-    names.push_back("'" + each.name + "'");
-  }
+  if (const auto found = place::find(placed_.machines, name))
+    return *found;
+  std::vector<std::string> names = place::names(placed_.machines);
+  for (std::string& each : names)
+    each = "'" + each + "'";
   refuse(what, "there is no node '" + name + "'; there are " + list(names));
 }
 

@@ -18,11 +18,12 @@ namespace {
 
 class recorder final : public run_listener {
  public:
-  recorder(outcome& into, const world& in, const options& how) : into_(into), in_(in), how_(how) {}
+  recorder(outcome& into, const world& in, const simulated_nodes* nodes, const options& how)
+      : into_(into), in_(in), nodes_(nodes), how_(how) {}
 
   void on_step(const step_record& step) override {
     into_.steps.push_back(step);
-    into_.kept.push_back(nodes ? nodes->bytes_kept() : 0);
+    into_.kept.push_back(nodes_ != nullptr ? nodes_->bytes_kept() : 0);
   }
   void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override {
     into_.grades.push_back({stage, version, values});
@@ -34,13 +35,12 @@ class recorder final : public run_listener {
     if (how_.on_saved && !dead())
       how_.on_saved(made);
   }
-  simulated_nodes* nodes = nullptr;
-
   [[nodiscard]] bool dead() const { return how_.dies_after && in_.events() >= *how_.dies_after; }
 
  private:
   outcome& into_;
   const world& in_;
+  const simulated_nodes* nodes_;  // null: there is one
   const options& how_;
 };
 
@@ -99,11 +99,11 @@ outcome simulate(const graph& pipeline, const options& how) {
     assembly.here = 0;
     assembly.kit = [&](const stage_plan& stage) { return nodes->kit(stage); };
   }
-  misfortunes bad{plan, placed, bodies, here, nodes ? &*nodes : nullptr};
+  simulated_nodes* const several = nodes ? &*nodes : nullptr;
+  misfortunes bad{plan, placed, bodies, here, several};
   for (const mishap& each : how.mishaps)
     bad.add(each);
-  recorder listener{seen, here, how};
-  listener.nodes = nodes ? &*nodes : nullptr;
+  recorder listener{seen, here, several, how};
   session_machine session = runtime::make_session(plan, placed, assembly, listener);
   runtime::spawn_all(plan, placed, assembly, here.all(), meter, session, nullptr);
   here.post(address::session(), address::session(), msg::build{});

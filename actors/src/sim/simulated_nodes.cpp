@@ -15,7 +15,12 @@ constexpr duration start_takes = std::chrono::milliseconds(1);  // of a process
 }  // namespace
 
 simulated_nodes::simulated_nodes(world& in, chooser_seam& chooser, const place::layout& placed, circumstances how)
-    : in_(in), chooser_(chooser), placed_(placed), how_(std::move(how)), processes_(placed.machines.nodes.size()), deaths_(processes_.size(), 0) {
+    : in_(in),
+      chooser_(chooser),
+      placed_(placed),
+      how_(std::move(how)),
+      processes_(placed.machines.nodes.size()),
+      deaths_(processes_.size(), 0) {
   in_.connect(this);
   for (std::size_t node = 0; node < processes_.size(); ++node)
     start(node);

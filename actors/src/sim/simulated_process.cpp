@@ -13,10 +13,12 @@ simulated_nodes::process::process(simulated_nodes& all, std::size_t node, std::u
       incarnation_(incarnation),
       halls_(all.placed_, node,
              [this](std::size_t other, std::vector<std::byte> head, buffer body) {
-               all_.travel({node_, other, plane::bulk}, [&in = all_, other, to = known_[other], from = node_, sent = std::move(head), body] {
-                 if (process* const there = in.find(other, to))
-                   there->letter_arrived(from, sent, body);
-               });
+               const std::uint64_t to = known_[other];
+               all_.travel({node_, other, plane::bulk},
+                           [&in = all_, other, to, from = node_, sent = std::move(head), body] {
+                             if (process* const there = in.find(other, to))
+                               there->letter_arrived(from, sent, body);
+                           });
              }),
       known_(all.placed_.machines.nodes.size(), 0),
       way_(options(), all.placed_, *this, events()) {
@@ -138,7 +140,8 @@ void simulated_nodes::process::fetch(std::size_t node, std::vector<bulk_range> w
   fetches_[number] = {node, known_[node], into, std::move(then)};
   if (known_[node] == 0)
     return later(duration{0}, [number](process& here) { here.give_up(number, "is gone"); });
-  all_.travel({node_, node, plane::bulk}, [&in = all_, number, node, of = known_[node], from = node_, what = std::move(what)] {
+  const std::uint64_t of = known_[node];
+  all_.travel({node_, node, plane::bulk}, [&in = all_, number, node, of, from = node_, what = std::move(what)] {
     const process* const there = in.find(node, of);
     std::optional<content> found;
     if (there != nullptr)

@@ -69,7 +69,8 @@ slot brought(const slot& column, const std::vector<chunk>& chunks, std::vector<f
 }
 
 std::span<const named_tensor> same_name(std::span<const named_tensor> from) {
-  const auto end = std::find_if(from.begin(), from.end(), [&](const named_tensor& each) { return each.name != from[0].name; });
+  const auto end = std::find_if(from.begin(), from.end(),
+                                [&](const named_tensor& each) { return each.name != from[0].name; });
   return {from.begin(), end};
 }
 

@@ -39,7 +39,12 @@ constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 class drawing {
  public:
   drawing(std::uint64_t seed, const blueprint& plan, const place::layout& placed, const swarm_options& how)
-      : plan_(plan), placed_(placed), how_(how), random_(derive(seed, "swarm")), fetches_(derive(seed, "fetches")), lasts_max_(how.lasts_max) {
+      : plan_(plan),
+        placed_(placed),
+        how_(how),
+        random_(derive(seed, "swarm")),
+        fetches_(derive(seed, "fetches")),
+        lasts_max_(how.lasts_max) {
     for (const stage_plan& stage : placed.stages) {
       left_.push_back(resilience_of(stage));
       // What is only late is not to look like a failure.
@@ -133,8 +138,9 @@ class drawing {
       if (!paid)
         made.lasts = up_to(unnoticed_max / 2);
     }
-    for (const std::size_t each : {node, other})
-      silences_[each].push_back({made.at, made.at + made.lasts});
+    silences_[node].push_back({made.at, made.at + made.lasts});
+    if (!from_first)
+      silences_[other].push_back({made.at, made.at + made.lasts});
     return true;
   }
 
