@@ -130,6 +130,14 @@ class node {
     kept.release(key);
   }
 
+  /// How many strangers it has refused, as soon as it is this many. A stranger may see that it is refused before the
+  /// plane has counted it.
+  std::size_t refused(std::size_t many) {
+    for (int looks = 0; looks < 10'000 && plane_->counted().refused_strangers < many; ++looks)
+      settle();
+    return plane_->counted().refused_strangers;
+  }
+
   tk::net::bulk_store kept;
   heard<silence> silent;
   heard<message> messages;

@@ -60,8 +60,7 @@ TEST_CASE_FIXTURE(still_answers, "who greets as another than is expected is told
   CHECK(refusal(a, as) == "node 5 is not known here");
   as.node = 0;
   CHECK(refusal(a, as) == "node 0 is not known here");
-  a.settle();
-  CHECK(a.plane().counted().refused_strangers == 5);
+  CHECK(a.refused(5) == 5);
   check();
   CHECK(a.plane().counted().connections == 1);
 }
@@ -116,7 +115,7 @@ TEST_CASE_FIXTURE(still_answers, "whoever says what is no greeting is closed, an
     while (!stranger.read(1).empty()) {
     }
     check();
-    CHECK(a.plane().counted().refused_strangers == strangers);
+    CHECK(a.refused(strangers) == strangers);
   }
   CHECK(a.plane().counted().connections == 1);
   CHECK(a.silent.waiting() == 0);
@@ -139,8 +138,7 @@ TEST_CASE("whoever greets too late, or by half, is closed") {
   CHECK(says_nothing.is_closed());
   CHECK(says_half.is_closed());
   CHECK(stays_behind.is_closed());
-  a.settle();
-  CHECK(a.plane().counted().refused_strangers == 3);
+  CHECK(a.refused(3) == 3);
 }
 
 TEST_CASE("of a flood of strangers only so many stay, and others do not notice") {
@@ -160,8 +158,7 @@ TEST_CASE("of a flood of strangers only so many stay, and others do not notice")
   }
   for (std::size_t oldest = 0; oldest < 200 - 8; ++oldest)
     CHECK(flood[oldest].is_closed());
-  a.settle();
-  CHECK(a.plane().counted().refused_strangers == 200 - 8);
+  CHECK(a.refused(200 - 8) == 200 - 8);
   CHECK(a.plane().counted().connections == 1);
 }
 

@@ -123,6 +123,19 @@ TEST_CASE("when one side ends, the other is told once and why, and a message to 
   CHECK(a.end().down.size() == 1);
 }
 
+TEST_CASE("a link that ends as soon as it is up leaves nothing behind") {
+  // What it left would be found when the process ends, by the sanitizer of leaks.
+  link_end a;
+  const std::uint16_t port = a->listen(here, 0);
+  for (std::size_t nth = 0; nth < 20; ++nth) {
+    link_end b;
+    b->connect(here, port);
+    a.peer(nth);
+    b.peer();
+    CHECK(b.end().down.size() == 1);
+  }
+}
+
 TEST_CASE("a closed connection can be opened again, under another number") {
   link_end a;
   link_end b;

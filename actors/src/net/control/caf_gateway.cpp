@@ -96,7 +96,10 @@ caf::behavior gateway::make_behavior() {
 }
 
 bool gateway::cleanup(caf::error&& why, caf::execution_unit* unit) {
-  const bool first = caf::io::broker::cleanup(std::move(why), unit);
+  // CAF ends a broker's sockets, but not its mailbox; this one has no sockets. What is in the mailbox would hold the BASP
+  // broker, whose mailbox may hold this.
+  const bool first = caf::scheduled_actor::cleanup(std::move(why), unit);
+  broker_ = nullptr;
   if (alive_)
     std::exchange(alive_, nullptr)->leave();
   return first;
