@@ -207,3 +207,20 @@ TEST_CASE_FIXTURE(fixture, "a stream that is named twice fans out, and operators
   CHECK(g.plan().stop_after->of == tk::blueprint::port{1, 2});
   CHECK(g.plan().stop_after->steps == 3);
 }
+
+TEST_CASE("an endpoint for calls says which columns it reads, if it takes one batch alone") {
+  struct called {
+    tk::batch one(tk::context&, tk::batch rows) { return rows; }
+    tk::batch several(tk::context&, tk::batch rows, int) { return rows; }
+  };
+  const tk::column<float> reward{"reward"};
+  tk::graph g{"calls"};
+  auto stage = g.spawn<called>("called", {{.name = "host", .device_type = "cpu"}});
+  (void)stage.endpoint(&called::one, {.reads = {reward, tk::text{"answer"}}});
+  CHECK(*g.plan().stages[0].endpoints[0].reads == std::vector<std::string>{"reward", "answer"});
+  CHECK(g.plan().problems.empty());
+  (void)stage.endpoint(&called::several, {.reads = {reward}});
+  CHECK(g.plan().problems == std::vector<std::string>{"stage 'called' has an endpoint with .reads that does not take one "
+                                                      "batch alone; let it take one, or select the columns where it is "
+                                                      "called"});
+}

@@ -204,6 +204,14 @@ TEST_CASE("a layout draws its devices, stages and flows") {
         "  ends after 10 steps of model.train\n");
 }
 
+TEST_CASE("a drawing says which columns an endpoint reads") {
+  shape of;
+  of.train.reads = {twinkle::column<float>{"reward"}, twinkle::text{"answer"}, twinkle::text{"answer"}};
+  const graph g = pipeline(of);
+  CHECK(twinkle::place::draw(g.plan(), lay_out(g.plan())).find(", staleness at most 1, reads reward and answer)\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("case K-D10: a drawing says whose rows each data rank of a consumer works on") {
   graph g{"test"};
   auto source = g.spawn<origin>("prompts", {{.name = "host", .device_type = "cpu"}}, twinkle::emission{7, 7, true});

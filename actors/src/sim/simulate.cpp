@@ -129,6 +129,8 @@ outcome simulate(const graph& pipeline, const options& how) {
     each->on_end(seen.at, seen.report, seen.ended);
   }
   seen.violations = promises.found();
+  if (nodes)
+    seen.fetched = nodes->bytes_fetched();
   if (nodes && seen.ended && seen.report.good()) {
     here.dismiss_all();
     here.run([] { return false; }, here.now() + nodes->settles_within(), how.idle_max);

@@ -20,7 +20,8 @@ simulated_nodes::simulated_nodes(world& in, chooser_seam& chooser, const place::
       placed_(placed),
       how_(std::move(how)),
       processes_(placed.machines.nodes.size()),
-      deaths_(processes_.size(), 0) {
+      deaths_(processes_.size(), 0),
+      fetched_(processes_.size(), 0) {
   in_.connect(this);
   for (std::size_t node = 0; node < processes_.size(); ++node)
     start(node);

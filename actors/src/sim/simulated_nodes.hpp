@@ -56,6 +56,8 @@ class simulated_nodes {
   void heal(std::size_t node, std::size_t other);
 
   [[nodiscard]] std::size_t bytes_kept() const;
+  /// By node, from others, since the beginning.
+  [[nodiscard]] const std::vector<std::size_t>& bytes_fetched() const { return fetched_; }
   /// Of nodes that can be reached, those that still keep rows for others: "node 'b' keeps 4096 bytes".
   [[nodiscard]] std::vector<std::string> keepers() const;
   /// After so long whatever is on its way has arrived, and what was said of it, if nothing is cut.
@@ -93,6 +95,7 @@ class simulated_nodes {
   std::vector<std::unique_ptr<process>> processes_;  // by node; null: there is none
   std::vector<std::size_t> deaths_;                  // by node, not yet undone
   std::map<way, wire> wires_;
+  std::vector<std::size_t> fetched_;                 // by node, bytes
   std::uint64_t last_peer_ = 0;
   std::uint64_t last_incarnation_ = 0;
   std::uint64_t last_fetch_ = 0;

@@ -180,6 +180,7 @@ void simulated_nodes::process::fetched(std::uint64_t number, const std::optional
   if (!found)
     return give_up(number, "does not keep them");
   const fetch_under_way done = std::move(fetches_.extract(of).mapped());
+  all_.fetched_[node_] += done.into.size();
   std::byte* into = done.into.data();
   for (const buffer& each : *found) {
     std::memcpy(into, each.data(), each.bytes());

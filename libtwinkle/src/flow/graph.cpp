@@ -23,6 +23,16 @@ std::size_t declare(blueprint& plan, std::size_t stage, blueprint::endpoint_spec
   return endpoints.size() - 1;
 }
 
+std::shared_ptr<const std::vector<std::string>> names_of(const std::vector<column_name>& columns) {
+  if (columns.empty())
+    return nullptr;
+  std::vector<std::string> names;
+  for (const column_name& each : columns)
+    if (std::find(names.begin(), names.end(), each.name) == names.end())
+      names.emplace_back(each.name);
+  return std::make_shared<const std::vector<std::string>>(std::move(names));
+}
+
 }  // namespace detail
 
 graph::graph(std::string name, std::map<std::string, std::string> options)

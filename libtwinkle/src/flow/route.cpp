@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "twinkle/base/ensure.hpp"
+#include "twinkle/base/error.hpp"
 #include "twinkle/base/list.hpp"
 #include "cut.hpp"
 
@@ -23,6 +24,22 @@ machine::machine(team workers, collector rule, reply_rule counts)
 machine::flight* machine::find(call_id id) {
   const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const flight& each) { return each.id == id; });
   return found == calls_.end() ? nullptr : &*found;
+}
+
+delivery machine::to_deliver(const flight& of, std::size_t part, std::size_t worker, const payload& given) {
+  delivery made{worker, given, of.parts[part].micro_batches};
+  auto* rows = std::get_if<batch>(&made.input);
+  const bool has_columns = rows != nullptr && !rows->names().empty();  // without any, it has no rows either
+  if (of.wanted.reads && has_columns)
+    *rows = rows->select(std::vector<std::string_view>(of.wanted.reads->begin(), of.wanted.reads->end()));
+  return made;
+}
+
+batch machine::with_unread(std::size_t worker, call_id id, const batch& rows) const {
+  const auto open = open_part(worker, id);
+  const auto& reads = open ? calls_[open->call].wanted.reads : nullptr;
+  const batch* had = reads ? given(id, worker) : nullptr;
+  return had == nullptr ? rows : route::with_unread(*had, rows, *reads);
 }
 
 machine::started machine::start(call wanted) {
@@ -49,9 +66,15 @@ machine::started machine::start(call wanted) {
     return begun;
   }
   begun.deliveries.reserve(added.parts.size());
-  for (std::size_t at = 0; at < added.parts.size(); ++at)
-    if (!added.begun.contains(at))
-      begun.deliveries.push_back({added.parts[at].worker, added.parts[at].given, added.parts[at].micro_batches});
+  try {
+    for (std::size_t at = 0; at < added.parts.size(); ++at)
+      if (!added.begun.contains(at))
+        begun.deliveries.push_back(to_deliver(added, at, added.parts[at].worker, added.parts[at].given));
+  } catch (const error& missing) {
+    begun.deliveries.clear();
+    begun.refused = outcome{begun.call, fault{workers_.stage, added.wanted.endpoint, std::nullopt, missing.what()}};
+    return begun;
+  }
   calls_.push_back(std::move(added));
   flight& call = calls_.back();
   if (call.parts.empty())
@@ -114,6 +137,8 @@ std::optional<outcome> machine::reply(std::size_t worker, call_id id, result<pay
     return std::nullopt;
   if (!value)
     return failed(calls_[open->call], open->part, located(calls_[open->call], open->part, value.failure()));
+  if (auto* rows = std::get_if<batch>(&value.value()))
+    *rows = with_unread(worker, id, *rows);
   return done(calls_[open->call], open->part, std::move(value).value());
 }
 

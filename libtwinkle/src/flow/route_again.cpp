@@ -161,7 +161,7 @@ bool machine::send_again(flight& call, std::size_t part, bool may_stay) {
     goes.worker = next ? std::optional(takers.at(at % takers.size())) : std::nullopt;
     goes.closing.clear();
     if (next)
-      again_.push_back({call.id, id, {*goes.worker, goes.given, call.parts[beside[at]].micro_batches}});
+      again_.push_back({call.id, id, to_deliver(call, beside[at], *goes.worker, goes.given)});
   }
   return true;
 }
@@ -179,7 +179,7 @@ void machine::call_back(flight& call, std::size_t part, const fault& why) {
 
 void machine::closed(std::size_t worker, call_id id, const batch& rows) {
   if (const auto open = open_part(worker, id))
-    progress_of(calls_[open->call], open->part).closing.push_back(rows);
+    progress_of(calls_[open->call], open->part).closing.push_back(with_unread(worker, id, rows));
 }
 
 std::optional<outcome> machine::done(flight& call, std::size_t part, payload value) {

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "twinkle/flow/collected.hpp"
 
@@ -132,6 +133,34 @@ std::variant<batch, std::string> rows_by_parent(const batch& given, const batch&
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return parents[a] < parents[b]; });
   return value.take(order);
+}
+
+batch with_unread(const batch& given, const batch& value, const std::vector<std::string>& read) {
+  const std::vector<std::string> there = given.names();
+  std::vector<std::string_view> unread;
+  for (const std::string& name : there)
+    if (std::find(read.begin(), read.end(), name) == read.end() && !value.has(name))
+      unread.push_back(name);
+  if (unread.empty() || value.empty())
+    return value;
+  const batch others = given.select(unread);
+  if (value.shares_tags(given) || (!value.identified() && value.rows() == given.rows()))
+    return value.beside(others);
+  if (!value.identified() || !given.identified())
+    return value;
+  ancestors origin{given.tags()};
+  std::vector<batch> pieces;
+  interval run;
+  for (const row_tag& tag : value.tags()) {
+    const auto parent = origin.find(tag.id);
+    if (!parent)
+      return value;
+    if (run.size() > 0 && *parent != run.end)
+      pieces.push_back(others[std::exchange(run, {*parent, *parent})]);
+    run = {run.size() > 0 ? run.first : *parent, *parent + 1};
+  }
+  pieces.push_back(others[run]);
+  return value.beside(batch::concat(pieces));
 }
 
 }  // namespace twinkle::route

@@ -9,7 +9,7 @@ namespace twinkle {
 
 route::call stage_machine::call_of(const blueprint::endpoint_spec& spec, payload input) {
   return {spec.name,    spec.how,           spec.result,  spec.fewer, std::move(input),
-          std::nullopt, spec.micro_batches, spec.retries, spec.failed};
+          std::nullopt, spec.micro_batches, spec.reads,   spec.retries, spec.failed};
 }
 
 std::size_t stage_machine::data_under_way() const {
@@ -238,7 +238,7 @@ void stage_machine::pass_on(const msg::reply& answer) {
   }
   if (value == nullptr || given == nullptr)
     return;
-  auto rows = route::rows_by_parent(*given, *value);
+  auto rows = route::rows_by_parent(*given, calls_.with_unread(answer.worker, answer.call, *value));
   if (auto* right = std::get_if<batch>(&rows)) {
     const batch finished = route::finished_rows(*right);
     data->early += given->rows() - (right->rows() - finished.rows());

@@ -128,12 +128,13 @@ void stage_machine::on(const msg::published& arrived) {
 void stage_machine::on(const msg::emitted& some) {
   data_call* data = streaming(some.call);
   const route::returned* part = data == nullptr ? nullptr : calls_.part(some.call, some.worker);
-  calls_.closed(some.worker, some.call, some.rows);
+  const batch rows = calls_.with_unread(some.worker, some.call, some.rows);
+  calls_.closed(some.worker, some.call, rows);
   if (part == nullptr || part->replica || part->padding)
     return;
   ++data->streamed[{some.worker, some.call}];
   ++data->early;
-  emit(call_under_way(some.call)->endpoint, some.rows);
+  emit(call_under_way(some.call)->endpoint, rows);
 }
 
 void stage_machine::on(msg::reply&& answer) {

@@ -62,6 +62,8 @@ std::string draw_edge(const blueprint& plan, const layout& placed, const bluepri
     facts.push_back("staleness at most " + std::to_string(*edge.max_staleness));
   if (edge.expands && *edge.expands > 1)
     facts.push_back("x" + std::to_string(*edge.expands));
+  if (const auto& read = plan.stages[edge.to.stage].endpoints[edge.to.endpoint].reads)
+    facts.push_back("reads " + list(*read, " and "));
   return text + "   (" + list(facts) + ")\n";
 }
 

@@ -75,6 +75,17 @@ struct text {
   std::string_view name;
 };
 
+/// A column by name alone: any key is one.
+struct column_name {
+  std::string_view name;
+
+  template <storable T>
+  constexpr column_name(const column<T>& key) : name(key.name) {}
+  template <storable T>
+  constexpr column_name(const ragged<T>& key) : name(key.name) {}
+  constexpr column_name(const text& key) : name(key.name) {}
+};
+
 /// What a stored column is.
 struct column_type {
   enum class form : std::uint8_t { dense, ragged, text };

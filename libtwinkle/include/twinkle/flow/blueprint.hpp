@@ -34,6 +34,7 @@ struct blueprint {
     collect_rule result = {};
     small fewer = small::unset;
     std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
+    std::shared_ptr<const std::vector<std::string>> reads = nullptr;  ///< columns; null: all
     duration deadline = std::chrono::minutes(10);
     std::size_t retries = 0;
     failing failed = failing::ends_run;

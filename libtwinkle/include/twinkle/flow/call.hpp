@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "twinkle/base/time.hpp"
 #include "twinkle/flow/collected.hpp"
@@ -42,6 +43,7 @@ struct call {
   payload input = {};
   std::optional<time_point> deadline = std::nullopt;             ///< unset: it may take for ever
   std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
+  std::shared_ptr<const std::vector<std::string>> reads = nullptr;  ///< columns that workers are given; null: all
   std::size_t retries = 0;                          ///< how often rows whose worker fails go to another one
   failing failed = failing::ends_run;               ///< what becomes of rows that nobody could work on
   bool spares_lost = false;                         ///< workers that are gone are left out, and not missed

@@ -122,6 +122,8 @@ class machine {
   [[nodiscard]] const returned* part(call_id id, std::size_t worker) const;
   /// The rows that it was given to do that, some of which may be closed; null if they are none.
   [[nodiscard]] const batch* given(call_id id, std::size_t worker) const;
+  /// What a worker says of it, with the columns that went around the worker.
+  [[nodiscard]] batch with_unread(std::size_t worker, call_id id, const batch& rows) const;
   /// The call that an id belongs to, which is its own but for what was sent again.
   [[nodiscard]] call_id call_of(call_id id) const;
 
@@ -192,6 +194,7 @@ class machine {
 
   [[nodiscard]] flight* find(call_id id);
   [[nodiscard]] std::optional<spot> open_part(std::size_t worker, call_id id) const;
+  [[nodiscard]] static delivery to_deliver(const flight& of, std::size_t part, std::size_t worker, const payload& given);
   [[nodiscard]] outcome finish(flight& ended, result<collected> value);
   [[nodiscard]] std::optional<outcome> done(flight& call, std::size_t part, payload value);
   [[nodiscard]] std::optional<outcome> failed(flight& call, std::size_t part, fault why, bool silent = false);

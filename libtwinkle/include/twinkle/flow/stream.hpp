@@ -36,6 +36,9 @@ struct to_options {
   std::optional<std::size_t> max_staleness = std::nullopt;  ///< versions that a row may be old when it is trained
   std::optional<std::size_t> expands = std::nullopt;        ///< rows that the endpoint returns for one
   std::optional<micro_batch_rule> micro_batches = std::nullopt;  ///< planned for each call, the same number everywhere
+  /// The columns that the body is given; empty: all. The others go around it: they stay where they are, and are beside the
+  /// rows that it returns again, unless it returns columns of those names.
+  std::vector<column_name> reads = {};
   duration deadline = std::chrono::minutes(10);             ///< of one call
   std::size_t retries = 0;  ///< of rows whose worker fails, on other workers: for endpoints that keep nothing of a row
   failing failed = failing::ends_run;                       ///< what becomes of rows that nobody could work on
@@ -47,6 +50,7 @@ struct call_options {
   collect_rule collect = {};
   twinkle::small small = small::unset;
   std::optional<micro_batch_rule> micro_batches = std::nullopt;
+  std::vector<column_name> reads = {};  ///< as of to_options; for endpoints that take one batch
   duration deadline = std::chrono::minutes(10);
   std::size_t retries = 0;
   failing failed = failing::ends_run;
@@ -92,12 +96,16 @@ struct member_of {
 
 namespace detail {
 
+/// Each name once; null for none.
+[[nodiscard]] std::shared_ptr<const std::vector<std::string>> names_of(const std::vector<column_name>& columns);
+
 /// An endpoint with the policies that streams and calls have in common.
 template <class Options>
 [[nodiscard]] blueprint::endpoint_spec spec_of(const Options& options, blueprint::role kind, twinkle::endpoint target) {
   blueprint::endpoint_spec spec{options.name, kind, std::move(target), options.dispatch, options.collect, options.small};
   if (options.micro_batches)
     spec.micro_batches = std::make_shared<const micro_batch_rule>(*options.micro_batches);
+  spec.reads = names_of(options.reads);
   spec.deadline = options.deadline;
   spec.retries = options.retries;
   spec.failed = options.failed;
@@ -238,6 +246,10 @@ class stage {
                   "twinkle::callable_endpoint)");
     if constexpr (callable_endpoint<Member, Worker>) {
       auto spec = detail::spec_of(options, blueprint::role::called, detail::erase_call<Worker>(member));
+      if (spec.reads && spec.target.takes != nullptr)
+        plan_->problems.push_back("stage '" + plan_->stages[ordinal_].name +
+                                  "' has an endpoint with .reads that does not take one batch alone; let it take one, or "
+                                  "select the columns where it is called");
       return callable<typename detail::signature<Member>::call>{
           {ordinal_, detail::declare(*plan_, ordinal_, std::move(spec), where)}};
     }
