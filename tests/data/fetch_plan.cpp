@@ -77,6 +77,72 @@ batch fetched(const node& from, const batch& rows) {
   return plan.rows();
 }
 
+std::vector<float> numbers_of(const twinkle::tensor& of) {
+  const float* first = of.values.as<float>();
+  return {first, first + of.values.bytes() / sizeof(float)};
+}
+
+bool same(const twinkle::weights& a, const twinkle::weights& b) {
+  return std::equal(a.tensors().begin(), a.tensors().end(), b.tensors().begin(), b.tensors().end(),
+                    [](const twinkle::named_tensor& x, const twinkle::named_tensor& y) {
+                      return x.name == y.name && x.value.shape == y.value.shape && x.value.part == y.value.part &&
+                             numbers_of(x.value) == numbers_of(y.value);
+                    });
+}
+
+/// A tensor in shards, some of them with replicas, on this node and on two others; and one that all have.
+struct scattered {
+  std::vector<std::size_t> extents = *rc::gen::container<std::vector<std::size_t>>(3, rc::gen::inRange<std::size_t>(1, 5));
+  std::array<node, 2> makers{node{1}, node{2}};
+  std::vector<twinkle::weights> here;
+  std::vector<twinkle::weights> described;
+
+  scattered() {
+    const auto along = *rc::gen::inRange<std::size_t>(0, 3);
+    const std::size_t whole = extents[along];
+    const auto shards = *rc::gen::inRange<std::size_t>(1, whole + 2);  // one more may be empty
+    float next = 0;
+    for (std::size_t part = 0; part < shards; ++part) {
+      const interval held{part * whole / shards, (part + 1) * whole / shards};
+      std::vector<std::size_t> shape = extents;
+      shape[along] = held.size();
+      std::vector<float> values(shape[0] * shape[1] * shape[2]);
+      std::iota(values.begin(), values.end(), next);
+      next += 1000;
+      for (int replica = *rc::gen::inRange(0, 2); replica >= 0; --replica)
+        put(twinkle::weights{{{"w", {twinkle::element::f32, shape, buffer::of(values), {{along, held, whole}}}},
+              {"same", {twinkle::element::f32, {1}, buffer::of(std::vector<float>{7})}}}});
+    }
+  }
+
+  void put(const twinkle::weights& made) {
+    here.push_back(made);
+    const auto where = *rc::gen::inRange<std::size_t>(0, 3);
+    if (where == 0) {  // on this node
+      described.push_back(made);
+      return;
+    }
+    node& maker = makers[where - 1];
+    const twinkle::weights left = leave_behind(made, [&](const buffer& bytes) { return maker.keep(bytes); });
+    described.push_back(twinkle::from_wire<twinkle::weights>(twinkle::from_bytes(
+        buffer::of(to_bytes(twinkle::to_wire(left))), {}, [&](far_bytes where) { return maker.own(where); })));
+  }
+
+  /// A part of the whole tensor, by the meaning of row-major order.
+  [[nodiscard]] std::vector<float> cut(const twinkle::tensor& of, const twinkle::shard& wanted) const {
+    std::vector<float> found;
+    std::array<std::size_t, 3> at{};
+    const std::vector<float> all = numbers_of(of);
+    std::size_t index = 0;
+    for (at[0] = 0; at[0] < extents[0]; ++at[0])
+      for (at[1] = 0; at[1] < extents[1]; ++at[1])
+        for (at[2] = 0; at[2] < extents[2]; ++at[2], ++index)
+          if (wanted.held.contains(at[wanted.dimension]))
+            found.push_back(all[index]);
+    return found;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("rows that were left behind are fetched as they were") {
@@ -187,47 +253,89 @@ TEST_CASE("weights are left behind and fetched as batches are") {
 
 TEST_CASE("shards on several nodes are not put together before they are fetched, and then are what they would have been") {
   CHECK(rc::check([] {
-    const auto extents = *rc::gen::container<std::vector<std::size_t>>(3, rc::gen::inRange<std::size_t>(1, 5));
-    const auto along = *rc::gen::inRange<std::size_t>(0, 3);
-    const std::size_t whole = extents[along];
-    const auto shards = *rc::gen::inRange<std::size_t>(1, whole + 1);
-    std::array<node, 2> makers{node{1}, node{2}};
-    std::vector<twinkle::weights> here;
-    std::vector<twinkle::weights> described;
-    float next = 0;
-    for (std::size_t rank = 0; rank < shards; ++rank) {
-      const interval held{rank * whole / shards, (rank + 1) * whole / shards};
-      std::vector<std::size_t> shape = extents;
-      shape[along] = held.size();
-      std::vector<float> values(shape[0] * shape[1] * shape[2]);
-      std::iota(values.begin(), values.end(), next);
-      next += 1000;
-      const twinkle::weights made{{{"w", {twinkle::element::f32, shape, buffer::of(values), {{along, held, whole}}}},
-                                   {"same", {twinkle::element::f32, {1}, buffer::of(std::vector<float>{next})}}}};
-      here.push_back(made);
-      if (*rc::gen::arbitrary<bool>()) {  // one that is on this node
-        described.push_back(made);
-        continue;
-      }
-      node& maker = makers[rank % 2];
-      const twinkle::weights left = leave_behind(made, [&](const buffer& bytes) { return maker.keep(bytes); });
-      described.push_back(twinkle::from_wire<twinkle::weights>(twinkle::from_bytes(
-          buffer::of(to_bytes(twinkle::to_wire(left))), {}, [&](far_bytes where) { return maker.own(where); })));
-    }
-    const twinkle::weights expected = assemble(here);
-    const fetch_plan plan{assemble(described).at_version(3), nothing_is_here};
-    for (const node& maker : makers)
+    const scattered made;
+    const fetch_plan plan{assemble(made.described).at_version(3), nothing_is_here};
+    for (const node& maker : made.makers)
       maker.fetch(plan);
     const twinkle::weights arrived = plan.tensors();
     RC_ASSERT(arrived.version() == 3U);
-    RC_ASSERT(arrived.tensors().size() == 2U);
-    for (const twinkle::named_tensor& each : expected.tensors()) {
-      const twinkle::tensor& got = *arrived.find(each.name);
-      RC_ASSERT(got.shape == each.value.shape);
-      RC_ASSERT_FALSE(got.part.has_value());
-      RC_ASSERT(std::memcmp(got.values.data(), each.value.values.data(), each.value.values.bytes()) == 0);
-    }
+    RC_ASSERT(same(arrived, assemble(made.here)));
   }));
+}
+
+TEST_CASE("of tensors, whatever shards and replicas lie where, what is wanted is fetched, and no other byte") {
+  CHECK(rc::check([] {
+    const scattered made;
+    const auto dimension = *rc::gen::inRange<std::size_t>(0, 3);
+    const std::size_t whole = made.extents[dimension];
+    const auto first = *rc::gen::inRange<std::size_t>(0, whole + 1);
+    const twinkle::shard wanted{dimension, {first, *rc::gen::inRange<std::size_t>(first, whole + 1)}, whole};
+    const twinkle::shard_rule rule = [&](std::string_view name, std::span<const std::size_t> shape) {
+      CHECK(shape.size() == (name == "w" ? 3 : 1));
+      return name == "w" ? std::optional(wanted) : std::nullopt;
+    };
+    // What is wanted, element by element.
+    const twinkle::weights all = assemble(made.here);
+    const std::vector<float> expected = made.cut(*all.find("w"), wanted);
+    const twinkle::weights cut = narrow(all, rule);
+    RC_ASSERT(numbers_of(*cut.find("w")) == expected);
+    RC_ASSERT(cut.find("w")->part == wanted);
+    RC_ASSERT(same(narrow(cut, rule), cut));
+
+    const auto turn = *rc::gen::inRange<std::size_t>(0, 3);
+    const fetch_plan plan{assemble(made.described), nothing_is_here, rule, turn};
+    std::size_t bytes = 0;
+    for (const fetch_plan::piece& each : plan.pieces())
+      bytes += each.into.size();
+    RC_ASSERT(bytes <= (expected.size() + 1) * sizeof(float));
+    for (const node& maker : made.makers)
+      maker.fetch(plan);
+    RC_ASSERT(same(plan.tensors(), cut));
+  }));
+}
+
+TEST_CASE("a part of a tensor that is one run of bytes is not copied") {
+  const twinkle::weights all{{{"w", {twinkle::element::f32, {4, 2}, buffer::of(std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7})}}}};
+  const auto part = [&](std::size_t dimension, interval held) {
+    const twinkle::weights cut = narrow(all, [&](std::string_view, std::span<const std::size_t> shape) {
+      return std::optional(twinkle::shard{dimension, held, shape[dimension]});
+    });
+    return *cut.find("w");
+  };
+  const float* values = all.find("w")->values.as<float>();
+  CHECK(part(0, {1, 3}).values.as<float>() == values + 2);
+  CHECK(part(0, {1, 3}).shape == std::vector<std::size_t>{2, 2});
+  CHECK(part(1, {0, 2}).values.as<float>() == values);
+  CHECK(numbers_of(part(1, {1, 2})) == std::vector<float>{1, 3, 5, 7});
+  CHECK(part(0, {4, 4}).values.bytes() == 0);
+  CHECK_THROWS_WITH_AS((void)part(0, {1, 5}), "weights: [1,5) of 4 along dimension 0 is wanted of tensor 'w', whose shape is "
+                                              "[4,2]", twinkle::error);
+  CHECK_THROWS_WITH_AS((void)narrow(all, [](std::string_view, std::span<const std::size_t>) {
+                         return std::optional(twinkle::shard{2, {0, 0}, 0});
+                       }), "weights: [0,0) of 0 along dimension 2 is wanted of tensor 'w', whose shape is [4,2]",
+                       twinkle::error);
+}
+
+TEST_CASE("of replicas on several nodes, one that is here is taken, else they take turns") {
+  std::array<node, 3> makers{node{0}, node{1}, node{2}};
+  std::vector<twinkle::weights> described;
+  for (std::size_t rank = 0; rank < 6; ++rank)  // two on each node
+    described.push_back(leave_behind(
+        twinkle::weights{{{"w", {twinkle::element::f32, {2}, buffer::of(std::vector<float>{5, 6})}}}},
+        [&](const buffer& bytes) { return makers[rank / 2].keep(bytes); }));
+  const twinkle::weights all = assemble(described);
+  CHECK(all.tensors().size() == 3);
+  for (std::size_t turn = 0; turn < 6; ++turn) {
+    const fetch_plan plan{all, nothing_is_here, nullptr, turn};
+    REQUIRE(plan.pieces().size() == 1);
+    CHECK(plan.pieces()[0].from.far()->node == turn % 3);
+    CHECK(plan.tensors().tensors().size() == 1);
+  }
+  const fetch_plan plan{all, [&](const buffer& from) {
+                          return from.far()->node == 1 ? std::optional(makers[1].kept.at(from.far()->key)) : std::nullopt;
+                        }};
+  CHECK(plan.pieces().empty());
+  CHECK(numbers_of(*plan.tensors().find("w")) == std::vector<float>{5, 6});
 }
 
 TEST_CASE("far pieces are refused where none may be") {

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
+
 #include "net/gateway_lab.hpp"
 #include "twinkle/base/error.hpp"
 
@@ -169,6 +171,53 @@ TEST_CASE_FIXTURE(joined, "weights stay where they were made, and go straight to
   CHECK(at(b).fetched_bytes == 400000);
   CHECK(at(a).fetched_bytes == 0);
   CHECK(at(c).kept->pieces() == 1);
+}
+
+TEST_CASE_FIXTURE(joined, "workers of one node that load different parts of a tensor fetch those, and what both load once") {
+  tk::sharding by_dp{{"dp"}, [](std::string_view name, std::span<const std::size_t>) {
+    return name == "w" ? std::optional<std::size_t>(0) : std::nullopt;
+  }};
+  placed.stages[sampler].endpoints[endpoint(*this, sampler, "load")].shards = std::make_shared<const tk::sharding>(by_dp);
+  std::vector<float> numbers(100000);
+  std::iota(numbers.begin(), numbers.end(), 0.0F);
+  const tk::tensor w{tk::element::f32, {1000, 100}, tk::buffer::of(numbers)};
+  at(c).way->post(address::worker(model, 0), address::router(model),
+                  tk::msg::reply{0, 9, tk::payload{tk::weights{{{"w", w}, {"v", w}}, 3}}});
+  pass();
+  const auto described = std::get<tk::weights>(std::get<tk::msg::reply>(at(a).got[0].content).value.value());
+  for (std::size_t worker = 0; worker < 4; ++worker)
+    at(a).way->post(address::router(sampler), address::worker(sampler, worker),
+                    task(1, endpoint(*this, sampler, "load"), described));
+  run();
+  REQUIRE(at(b).got.size() == 4);
+  for (std::size_t worker = 0; worker < 4; ++worker) {
+    const auto loaded = std::get<tk::weights>(std::get<tk::msg::task>(at(b).got[worker].content).input);
+    CHECK(loaded.version() == 3);
+    CHECK(loaded.find("w")->part == tk::shard{0, {worker * 250, worker * 250 + 250}, 1000});
+    CHECK(loaded.find("w")->values.as<float>()[0] == static_cast<float>(worker * 25000));
+    CHECK(loaded.find("v")->values.bytes() == 400000);
+  }
+  CHECK(at(b).fetched_bytes == 2 * 400000);
+}
+
+TEST_CASE_FIXTURE(joined, "a part that a tensor does not have fails the load, and says which") {
+  placed.stages[sampler].endpoints[endpoint(*this, sampler, "load")].shards =
+      std::make_shared<const tk::sharding>(tk::sharding{
+          {"dp"}, [](std::string_view, std::span<const std::size_t>) { return std::optional<std::size_t>(2); }});
+  const tk::weights made{{{"w", {tk::element::f32, {100000}, tk::buffer::of(std::vector<float>(100000, 5.0F))}}}, 3};
+  at(c).way->post(address::worker(model, 0), address::router(model), tk::msg::reply{0, 9, tk::payload{made}});
+  pass();
+  const auto described = std::get<tk::weights>(std::get<tk::msg::reply>(at(a).got[0].content).value.value());
+  at(a).got.clear();
+  at(a).way->post(address::router(sampler), address::worker(sampler, 1),
+                  task(1, endpoint(*this, sampler, "load"), described));
+  run();
+  REQUIRE(at(a).got.size() == 1);
+  const auto& reply = std::get<tk::msg::reply>(at(a).got[0].content);
+  REQUIRE_FALSE(reply.value);
+  CHECK(reply.value.failure().cause ==
+        "what it needs cannot be fetched: weights: [0,0) of 0 along dimension 2 is wanted of tensor 'w', whose shape is "
+        "[100000]");
 }
 
 TEST_CASE_FIXTURE(joined, "weights that are to be kept beyond the run come to the session whole, or not at all") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of many bytes and weights of as many, so that they do not fit into what routers tell each other: a megabyte or more
-// a step goes from the node that makes rows to those that train on them.
+// a step goes from the node that makes rows to those that train on them, past the one that grades them by their numbers.
+// The weights are held in parts, and loaded in others.
 #include <numeric>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr tk::column<std::int64_t> number{"number"};
 constexpr tk::ragged<float> wide{"wide"};
+constexpr tk::column<double> grade{"grade"};
 
 struct source {
   source(tk::context&, std::size_t of) : rows(of) {}
@@ -37,10 +39,24 @@ struct maker {
       values.emplace_back(width + static_cast<std::size_t>(numbers[row] % 7), static_cast<float>(numbers[row] % 1000) * weight);
     return rows.with(wide, values);
   }
-  void load(tk::context&, tk::weights newest) { weight = newest.find("weight")->values.as<float>()[0]; }
+  void load(tk::context& ctx, tk::weights newest) {
+    const tk::tensor& part = *newest.find("weight");
+    if (part.shape[0] != tk::even_part(width * 16, ctx.data_ranks(), ctx.data_rank()).size())
+      throw tk::error("it was given " + std::to_string(part.shape[0]) + " numbers");
+    weight = part.values.as<float>()[part.shape[0] - 1];
+  }
 
   std::size_t width;
   float weight = 0;
+};
+
+struct grader {
+  tk::batch judge(tk::context&, tk::batch rows) {
+    std::vector<double> grades;
+    for (const std::int64_t each : rows[number])
+      grades.push_back(static_cast<double>(each % 3));
+    return rows.with(grade, std::move(grades));
+  }
 };
 
 struct trainer {
@@ -50,7 +66,7 @@ struct trainer {
     const auto values = rows[wide];
     for (std::size_t row = 0; row < rows.rows(); ++row)
       for (const float each : values[row])
-        sum += static_cast<double>(each);
+        sum += static_cast<double>(each) * rows[grade][row];
     sum = ctx.peers().all_reduce(sum);
     ++steps;
     return tk::metrics{}.max("sum", sum);
@@ -75,10 +91,14 @@ void build(tk::graph& g) {
   auto prompts = g.spawn<source>("source", {host}, rows).emits(&source::next, {.rows = rows});
   auto makes = g.spawn<maker>("maker", {{.name = "makers", .ranks = 2}}, width);
   auto trains = g.spawn<trainer>("trainer", {{.name = "trainers", .ranks = 4}}, width);
+  auto grades = g.spawn<grader>("grader", {host});
   auto steps = prompts.to(makes, &maker::make, {.name = "make", .retries = 2})
+                   .to(grades, &grader::judge, {.name = "grade", .reads = {number}})
                    .rebatch(rows)
                    .to(trains, &trainer::train, {.name = "train", .small = tk::small::allow_empty, .max_staleness = 1});
-  trains.publishes(&trainer::state, {.after = &trainer::train}).to(makes, &maker::load);
+  trains.publishes(&trainer::state, {.after = &trainer::train}).to(makes, &maker::load, {.shards = tk::sharding{{"dp"}, [](std::string_view, std::span<const std::size_t>) {
+                                                         return std::optional<std::size_t>(0);
+                                                       }}});
   steps.stop_after(g.option<std::size_t>("steps", 20, "training steps"));
 }
 

@@ -31,6 +31,15 @@ bool is_load(const message& content, const address& to, const place::layout& pla
          placed.stages[static_cast<std::size_t>(to.stage)].endpoints[task->endpoint].kind == blueprint::role::load;
 }
 
+// What a worker reads of the weights that it is to load.
+shard_rule shards_in(const message& content, const address& to, const place::layout& placed) {
+  if (!is_load(content, to, placed))
+    return nullptr;
+  const stage_plan& stage = placed.stages[static_cast<std::size_t>(to.stage)];
+  const auto& shards = stage.endpoints[std::get<msg::task>(content).endpoint].shards;
+  return shards ? shards_for(*shards, stage.workers[static_cast<std::size_t>(to.index)]) : nullptr;
+}
+
 }  // namespace
 
 gateway::gateway(gateway_options how, const place::layout& placed, gateway_world& world, gateway_events to)
@@ -40,6 +49,7 @@ gateway::gateway(gateway_options how, const place::layout& placed, gateway_world
       to_(std::move(to)),
       ledger_(world),
       porter_(world, how_.node,
+              [this](const address& to_whom, const message& content) { return shards_in(content, to_whom, placed_); },
               [this](const address& to_whom, message&& content, const std::string& why) {
                 const bool fit = !is_load(content, to_whom, placed_);
                 fail(to_whom, std::move(content), "what it needs cannot be fetched: " + why);

@@ -82,44 +82,64 @@ bool is_read(const message& content) {
          std::holds_alternative<msg::newest>(content) || std::holds_alternative<msg::saved>(content);
 }
 
-std::shared_ptr<porter::arrival> porter::order(message& content) {
-  if (!is_read(content))
-    return nullptr;
-  std::vector<any_value> values = values_carried(content);
+bool porter::item::ready() const {
+  return std::all_of(of.begin(), of.end(), [](const auto& value) {
+    return std::all_of(value.begin(), value.end(), [](const auto& each) { return each->open == 0; });
+  });
+}
+
+std::optional<buffer> porter::find(const buffer& of) const {
+  if (of.far()->node != here_)
+    return std::nullopt;
+  const std::optional<buffer> kept = world_.find(of.far()->key);
+  if (!kept || of.first() > kept->bytes() || of.bytes() > kept->bytes() - of.first())
+    return std::nullopt;
+  return kept->part(of.first(), of.bytes());
+}
+
+void porter::order(const address& to, item& next) try {
+  if (!is_read(next.content))
+    return;
+  const std::vector<any_value> values = values_carried(next.content);
   if (std::none_of(values.begin(), values.end(), far))
-    return nullptr;
-  const auto find = [&](const buffer& of) -> std::optional<buffer> {
-    if (of.far()->node != here_)
-      return std::nullopt;
-    const std::optional<buffer> kept = world_.find(of.far()->key);
-    if (!kept || of.first() > kept->bytes() || of.bytes() > kept->bytes() - of.first())
-      return std::nullopt;
-    return kept->part(of.first(), of.bytes());
-  };
-  auto made = std::make_shared<arrival>();
-  signature pieces;
+    return;
+  const shard_rule wanted = shares_(to, next.content);
+  const auto here = [this](const buffer& of) { return find(of); };
+  needs found;
   for (const any_value& each : values) {
-    made->plans.push_back(std::visit([&](auto* value) { return fetch_plan{*value, find}; }, each));
-    for (const fetch_plan::piece& piece : made->plans.back().pieces())
-      pieces.push_back({piece.from.far()->node, piece.from.far()->key, piece.from.first(), piece.into.size()});
+    found.emplace_back();
+    if (auto* const* rows = std::get_if<batch*>(&each))
+      found.back().push_back(share({**rows, here}));
+    else
+      for (const weights& one : one_by_one(*std::get<weights*>(each)))
+        found.back().push_back(share({one, here, wanted, here_}));
   }
-  if (pieces.empty())
+  next.of = std::move(found);
+  std::erase_if(under_way_, [](const auto& each) { return each.second.expired(); });
+} catch (const std::exception& wrong) {
+  next.failed = wrong.what();
+}
+
+std::shared_ptr<porter::arrival> porter::share(fetch_plan plan) {
+  signature what;
+  for (const fetch_plan::piece& piece : plan.pieces())
+    what.push_back({piece.from.far()->node, piece.from.far()->key, piece.from.first(), piece.into.size()});
+  for (const auto& [name, part] : plan.parts())
+    what.push_back({part.dimension, part.held.first, part.held.end});
+  const bool here = plan.pieces().empty();
+  auto made = std::make_shared<arrival>(arrival{std::move(plan)});
+  if (here)
     return made;
-  std::weak_ptr<arrival>& known = under_way_[pieces];
+  std::weak_ptr<arrival>& known = under_way_[what];
   if (auto there = known.lock(); there && !there->failed)
     return there;
   known = made;
   fetch_all(made);
-  std::erase_if(under_way_, [](const auto& each) { return each.second.expired(); });
   return made;
 }
 
 void porter::fetch_all(const std::shared_ptr<arrival>& of) {
-  std::vector<run> all;
-  for (const fetch_plan& plan : of->plans) {
-    std::vector<run> some = runs_of(plan);
-    std::move(some.begin(), some.end(), std::back_inserter(all));
-  }
+  std::vector<run> all = runs_of(of->plan);
   of->open = all.size();
   for (run& each : all)
     try {
@@ -140,11 +160,11 @@ void porter::bring(const address& from, const address& to, message&& content) {
   const std::lock_guard lock(mutex_);
   if (closed_)
     return;
-  item next{std::move(content), nullptr};
-  next.rows = order(next.content);
+  item next{std::move(content), {}};
+  order(to, next);
   const way between{from, to};
   const auto queue = waiting_.find(between);
-  if (queue == waiting_.end() && (!next.rows || next.rows->open == 0))
+  if (queue == waiting_.end() && next.ready())
     return deliver(between, std::move(next));
   waiting_[between].push_back(std::move(next));
 }
@@ -152,7 +172,7 @@ void porter::bring(const address& from, const address& to, message&& content) {
 void porter::deliver_ready() {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     std::deque<item>& queue = at->second;
-    while (!queue.empty() && (!queue.front().rows || queue.front().rows->open == 0)) {
+    while (!queue.empty() && queue.front().ready()) {
       item next = std::move(queue.front());
       queue.pop_front();
       if (!closed_)
@@ -162,9 +182,22 @@ void porter::deliver_ready() {
   }
 }
 
+weights porter::together(const std::vector<std::shared_ptr<arrival>>& tensors, std::uint64_t version) {
+  std::vector<named_tensor> all;
+  for (const auto& each : tensors) {
+    const weights one = each->plan.tensors();
+    all.insert(all.end(), one.tensors().begin(), one.tensors().end());
+  }
+  return weights{std::move(all), version};
+}
+
 void porter::deliver(const way& between, item&& next) {
   const auto& [from, to] = between;
-  std::optional<std::string> failed = next.rows ? next.rows->failed : std::nullopt;
+  std::optional<std::string> failed = next.failed;
+  for (const auto& value : next.of)
+    for (const auto& each : value)
+      if (!failed)
+        failed = each->failed;
   if (const auto unfit = unfit_.find(to); unfit != unfit_.end() && std::holds_alternative<msg::task>(next.content))
     failed = unfit->second;
   if (failed) {
@@ -172,14 +205,14 @@ void porter::deliver(const way& between, item&& next) {
       unfit_.emplace(to, *failed);
     return;
   }
-  if (next.rows) {
-    std::size_t at = 0;
+  if (!next.of.empty()) {
+    auto brought = next.of.begin();
     for (const any_value& each : values_carried(next.content)) {
-      const fetch_plan& plan = next.rows->plans[at++];
       if (auto* const* rows = std::get_if<batch*>(&each))
-        **rows = plan.rows();
+        **rows = brought->front()->plan.rows();
       else
-        *std::get<weights*>(each) = plan.tensors();
+        *std::get<weights*>(each) = together(*brought, std::get<weights*>(each)->version());
+      ++brought;
     }
   }
   world_.deliver(from, to, std::move(next.content));

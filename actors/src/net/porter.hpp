@@ -27,7 +27,11 @@ class porter {
   /// without: one that cannot gets no task any more, until it is another one.
   using failing = std::function<bool(const address& to, message&& content, const std::string& why)>;
 
-  porter(gateway_world& world, std::size_t here, failing fail) : world_(world), here_(here), fail_(std::move(fail)) {}
+  /// What the receiver of a message reads of its tensors; null: all of all.
+  using sharing = std::function<shard_rule(const address& to, const message& content)>;
+
+  porter(gateway_world& world, std::size_t here, sharing shares, failing fail)
+      : world_(world), here_(here), shares_(std::move(shares)), fail_(std::move(fail)) {}
 
   void bring(const address& from, const address& to, message&& content);
 
@@ -37,27 +41,36 @@ class porter {
   void close();
 
  private:
-  /// Rows on their way here, and who waits for them.
+  /// A batch or a tensor on its way here, for all that wait for it.
   struct arrival {
-    std::vector<fetch_plan> plans;  // by value in the message
-    std::size_t open = 0;           // fetches
+    fetch_plan plan;
+    std::size_t open = 0;  // fetches
     std::optional<std::string> failed = std::nullopt;
   };
+  /// By value in a message: a batch is one, weights are one for each tensor.
+  using needs = std::vector<std::vector<std::shared_ptr<arrival>>>;
   struct item {
     message content;
-    std::shared_ptr<arrival> rows;  // null: it has all
+    needs of;  // none: it has all
+    std::optional<std::string> failed = std::nullopt;
+
+    [[nodiscard]] bool ready() const;
   };
   using way = std::pair<address, address>;
-  /// Node, key, first byte, bytes of each piece.
+  /// Node, key, first byte, bytes of each piece; dimension, first and end of the part of a tensor.
   using signature = std::vector<std::vector<std::uint64_t>>;
 
-  [[nodiscard]] std::shared_ptr<arrival> order(message& content);
+  void order(const address& to, item& next);
+  [[nodiscard]] std::optional<buffer> find(const buffer& of) const;
+  [[nodiscard]] std::shared_ptr<arrival> share(fetch_plan plan);
+  [[nodiscard]] static weights together(const std::vector<std::shared_ptr<arrival>>& tensors, std::uint64_t version);
   void fetch_all(const std::shared_ptr<arrival>& of);
   void deliver_ready();
   void deliver(const way& between, item&& next);
 
   gateway_world& world_;
   std::size_t here_;
+  sharing shares_;
   failing fail_;
   std::mutex mutex_;
   bool closed_ = false;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "twinkle/base/error.hpp"
+#include "twinkle/data/fetch_plan.hpp"
 
 namespace twinkle::runtime {
 
@@ -104,7 +105,10 @@ result<payload> worker_body::call(msg::task& task, std::optional<fault> cancelle
   }
   if (!object_)
     return failure(task, "it has no object, since its constructor failed");
-  return kit_->plan.endpoints[task.endpoint].target.invoke(object_.get(), ctx, std::move(task.input));
+  const blueprint::endpoint_spec& endpoint = kit_->plan.endpoints[task.endpoint];
+  if (auto* loaded = std::get_if<weights>(&task.input); loaded != nullptr && endpoint.shards)
+    *loaded = narrow(*loaded, shards_for(*endpoint.shards, place_));
+  return endpoint.target.invoke(object_.get(), ctx, std::move(task.input));
 }
 
 result<payload> worker_body::attempt(msg::task& task) {

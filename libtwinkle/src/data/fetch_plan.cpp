@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "table.hpp"
+#include "twinkle/base/error.hpp"
+#include "twinkle/base/list.hpp"
 
 namespace twinkle {
 
@@ -74,39 +78,90 @@ std::span<const named_tensor> same_name(std::span<const named_tensor> from) {
   return {from.begin(), end};
 }
 
-// Whether shards lie behind each other in the whole.
-bool in_a_row(std::span<const named_tensor> shards) {
-  if (shards.size() == 1)
-    return true;
-  const tensor& of = shards[0].value;
-  return of.part && std::all_of(of.shape.begin(), of.shape.begin() + static_cast<std::ptrdiff_t>(of.part->dimension),
-                                [](std::size_t extent) { return extent == 1; });
+std::vector<std::size_t> whole_shape(const tensor& of) {
+  std::vector<std::size_t> shape = of.shape;
+  if (of.part)
+    shape[of.part->dimension] = of.part->whole;
+  return shape;
 }
 
-// The tensor that shards in a row make, or one as it is.
-named_tensor brought(std::span<const named_tensor> shards, const fetch_plan::finder& find,
-                     std::vector<fetch_plan::piece>& pieces) {
-  std::vector<buffer> parts;
-  std::size_t bytes = 0;
-  for (const named_tensor& each : shards) {
-    const buffer& values = each.value.values;
-    const std::optional<buffer> here = values.far() != nullptr ? find(values) : std::nullopt;
-    parts.push_back(here.value_or(values));
-    bytes += values.bytes();
+// A tensor, or a part of one, whose values are several runs of bytes behind each other.
+struct region {
+  tensor form;
+  std::vector<buffer> runs;
+};
+
+// What of a shard lies in the wanted part, as a shard of that part.
+region narrowed(const tensor& from, const shard& wanted) {
+  region made{from, {}};
+  interval local = wanted.held;
+  if (from.part && from.part->dimension == wanted.dimension) {
+    const interval shared = intersect(from.part->held, wanted.held);
+    local = shared.empty() ? interval{} : interval{shared.first - from.part->held.first, shared.end - from.part->held.first};
+    made.form.part->held = {shared.first - wanted.held.first, shared.end - wanted.held.first};
+    made.form.part->whole = wanted.held.size();
   }
-  named_tensor made = shards[0];
-  if (shards.size() > 1) {
-    made.value.shape[made.value.part->dimension] = made.value.part->whole;
-    made.value.part.reset();
-  }
-  made.value.values = parts[0];
-  if (shards.size() == 1 && parts[0].far() == nullptr)
-    return made;
-  block whole{std::make_shared_for_overwrite<std::byte[]>(bytes)};
-  for (const buffer& each : parts)
-    fill(whole, each, pieces);
-  made.value.values = {whole.bytes.get(), bytes, whole.bytes};
+  const auto along = from.shape.begin() + static_cast<std::ptrdiff_t>(wanted.dimension);
+  const std::size_t outer = std::accumulate(from.shape.begin(), along, std::size_t{1}, std::multiplies<>{});
+  const std::size_t unit =
+      std::accumulate(along + 1, from.shape.end(), bytes_of(from.type), std::multiplies<>{});
+  made.form.shape[wanted.dimension] = local.size();
+  for (std::size_t row = 0; row < outer && unit > 0 && !local.empty(); ++row)
+    made.runs.push_back(from.values.part((row * *along + local.first) * unit, local.size() * unit));
+  if (made.runs.size() == outer && local.size() == *along)
+    made.runs = {from.values};
   return made;
+}
+
+// Whether shards lie behind each other in what they make.
+bool in_a_row(std::span<const region> shards) {
+  const tensor& of = shards[0].form;
+  return shards.size() == 1 ||
+         std::all_of(of.shape.begin(), of.shape.begin() + static_cast<std::ptrdiff_t>(of.part->dimension),
+                     [](std::size_t extent) { return extent == 1; });
+}
+
+// The values of regions behind each other: as they are if they are one run that is here.
+buffer brought(std::span<const region> regions, std::vector<fetch_plan::piece>& pieces) {
+  if (regions.size() == 1 && regions[0].runs.size() == 1 && regions[0].runs[0].far() == nullptr)
+    return regions[0].runs[0];
+  std::size_t bytes = 0;
+  for (const region& each : regions)
+    for (const buffer& run : each.runs)
+      bytes += run.bytes();
+  block whole{std::make_shared_for_overwrite<std::byte[]>(bytes)};
+  for (const region& each : regions)
+    for (const buffer& run : each.runs)
+      fill(whole, run, pieces);
+  return {whole.bytes.get(), bytes, whole.bytes};
+}
+
+// Of replicas, which follow each other, one: that is here, or whose turn it is.
+std::vector<tensor> without_replicas(std::span<const named_tensor> all, const fetch_plan::finder& find, std::size_t turn) {
+  std::vector<tensor> chosen;
+  for (std::size_t first = 0; first < all.size();) {
+    std::size_t end = first + 1;
+    while (end < all.size() && all[end].value.part == all[first].value.part)
+      ++end;
+    const tensor* taken = &all[first + turn % (end - first)].value;
+    std::optional<buffer> here;
+    for (std::size_t at = first; at < end && !here; ++at)
+      if (const buffer& values = all[at].value.values; (here = values.far() == nullptr ? values : find(values)))
+        taken = &all[at].value;
+    chosen.push_back(*taken);
+    if (here)
+      chosen.back().values = *std::move(here);
+    first = end;
+  }
+  return chosen;
+}
+
+void check_wanted(const std::string& name, const std::vector<std::size_t>& shape, const shard& wanted) {
+  if (wanted.dimension >= shape.size() || wanted.whole != shape[wanted.dimension] ||
+      wanted.held.first > wanted.held.end || wanted.held.end > wanted.whole)
+    throw error("weights: " + to_string(wanted.held) + " of " + std::to_string(wanted.whole) + " along dimension " +
+                std::to_string(wanted.dimension) + " is wanted of tensor '" + name + "', whose shape is [" +
+                list_of_numbers(shape) + "]");
 }
 
 bool any_far(const std::vector<chunk>& chunks) {
@@ -178,27 +233,74 @@ fetch_plan::fetch_plan(batch rows, const finder& find) : rows_(std::move(rows)) 
   rows_ = data::table_access::of(std::move(made));
 }
 
-fetch_plan::fetch_plan(weights tensors, const finder& find) : tensors_(std::move(tensors)) {
-  if (!is_far(tensors_))
+fetch_plan::fetch_plan(const weights& tensors, const finder& find, const shard_rule& wanted, std::size_t turn)
+    : tensors_(tensors) {
+  if (!is_far(tensors) && !wanted)
     return;
-  const std::span<const named_tensor> all = tensors_.tensors();
+  const std::span<const named_tensor> all = tensors.tensors();
   std::vector<named_tensor> made;
   for (std::size_t at = 0; at < all.size();) {
-    const std::span<const named_tensor> shards = same_name(all.subspan(at));
-    if (in_a_row(shards)) {
-      made.push_back(brought(shards, find, pieces_));
-    } else {
-      for (std::size_t each = 0; each < shards.size(); ++each)
-        made.push_back(brought(shards.subspan(each, 1), find, pieces_));
-      apart_ = true;
+    const std::span<const named_tensor> of = same_name(all.subspan(at));
+    const std::vector<std::size_t> shape = whole_shape(of[0].value);
+    const std::optional<shard> part = wanted ? wanted(of[0].name, shape) : std::nullopt;
+    if (part) {
+      check_wanted(of[0].name, shape, *part);
+      parts_[of[0].name] = *part;
     }
-    at += shards.size();
+    bring(of[0].name, without_replicas(of, find, turn), part, made);
+    at += of.size();
   }
-  tensors_ = weights{std::move(made), tensors_.version()};
+  tensors_ = weights{std::move(made), tensors.version()};
+}
+
+void fetch_plan::bring(const std::string& name, const std::vector<tensor>& shards, const std::optional<shard>& wanted,
+                       std::vector<named_tensor>& made) {
+  std::vector<region> regions;
+  for (const tensor& each : shards) {
+    regions.push_back(wanted ? narrowed(each, *wanted) : region{each, {each.values}});
+    if (regions.size() > 1 && regions.back().form.part->held.empty())
+      regions.pop_back();
+    else if (regions.size() > 1 && regions.front().form.part->held.empty())
+      regions.erase(regions.begin());
+  }
+  if (in_a_row(regions)) {
+    tensor whole = regions[0].form;
+    whole.shape = whole_shape(whole);
+    whole.part.reset();
+    whole.values = brought(regions, pieces_);
+    made.push_back({name, std::move(whole)});
+    return;
+  }
+  apart_ = true;
+  for (region& each : regions) {
+    each.form.values = brought({&each, 1}, pieces_);
+    made.push_back({name, std::move(each.form)});
+  }
 }
 
 weights fetch_plan::tensors() const {
-  return apart_ ? assemble(std::span(&tensors_, 1)).at_version(tensors_.version()) : tensors_;
+  if (!apart_ && parts_.empty())
+    return tensors_;
+  const weights whole = apart_ ? assemble(std::span(&tensors_, 1)) : tensors_;
+  std::vector<named_tensor> all(whole.tensors().begin(), whole.tensors().end());
+  for (named_tensor& each : all)
+    if (const auto part = parts_.find(each.name); part != parts_.end())
+      each.value.part = part->second;
+  return weights{std::move(all), tensors_.version()};
+}
+
+std::vector<weights> one_by_one(const weights& tensors) {
+  std::vector<weights> found;
+  for (auto rest = tensors.tensors(); !rest.empty();) {
+    const std::span<const named_tensor> one = same_name(rest);
+    found.emplace_back(std::vector<named_tensor>(one.begin(), one.end()), tensors.version());
+    rest = rest.subspan(one.size());
+  }
+  return found;
+}
+
+weights narrow(const weights& tensors, const shard_rule& wanted) {
+  return fetch_plan{tensors, [](const buffer&) { return std::optional<buffer>{}; }, wanted}.tensors();
 }
 
 bool is_far(const batch& rows) {

@@ -42,20 +42,37 @@ bool alike(const tensor& a, const tensor& b) {
   return shape == b.shape;
 }
 
-// The parts in order of their intervals, replicas left out; they must cover the whole, once.
-parts_of_one cover(const std::string& name, parts_of_one parts) {
+std::optional<std::size_t> node_of(const tensor& part) {
+  return part.values.far() == nullptr ? std::nullopt : std::optional(part.values.far()->node);
+}
+
+// One of each node; what holds nothing is nowhere.
+parts_of_one one_a_node(std::span<const tensor* const> replicas) {
+  parts_of_one kept;
+  for (const tensor* each : replicas)
+    if (kept.empty() || (each->values.bytes() > 0 && std::none_of(kept.begin(), kept.end(), [&](const tensor* other) {
+          return node_of(*other) == node_of(*each);
+        })))
+      kept.push_back(each);
+  return kept;
+}
+
+// The parts in order of their intervals, replicas behind each other; they must cover the whole.
+std::vector<parts_of_one> cover(const std::string& name, parts_of_one parts) {
   std::stable_sort(parts.begin(), parts.end(),
                    [](const tensor* a, const tensor* b) { return a->part->held.first < b->part->held.first; });
-  parts_of_one chosen;
+  std::vector<parts_of_one> chosen;
   std::size_t next = 0;
   for (const tensor* each : parts) {
-    if (!chosen.empty() && each->part->held == chosen.back()->part->held)
+    if (!chosen.empty() && each->part->held == chosen.back().front()->part->held) {
+      chosen.back().push_back(each);
       continue;
+    }
     if (each->part->held.first != next)
       throw error("weights: tensor '" + name + "' lacks or repeats what lies at " + std::to_string(next) + " of " +
                   std::to_string(each->part->whole) + "; the next part is " + to_string(each->part->held));
     next = each->part->held.end;
-    chosen.push_back(each);
+    chosen.push_back({each});
   }
   if (next != parts.front()->part->whole)
     throw error("weights: tensor '" + name + "' ends at " + std::to_string(next) + " of " +
@@ -63,7 +80,11 @@ parts_of_one cover(const std::string& name, parts_of_one parts) {
   return chosen;
 }
 
-// One tensor, or shards of it where they cannot be read here.
+bool any_far(const parts_of_one& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const tensor* part) { return part->values.far() != nullptr; });
+}
+
+// One tensor, or shards and replicas of it where they cannot be read here.
 std::vector<tensor> put_together(const std::string& name, const parts_of_one& parts) {
   for (const tensor* part : parts) {
     data::check_tensor(name, *part);
@@ -71,30 +92,29 @@ std::vector<tensor> put_together(const std::string& name, const parts_of_one& pa
       throw error("weights: two ranks hold tensor '" + name + "' in different forms: " + form_of(*parts.front()) +
                   " and " + form_of(*part));
   }
-  if (!parts.front()->part)
-    return {*parts.front()};
-  const parts_of_one chosen = cover(name, parts);
-  if (chosen.size() == 1)
-    return {{chosen.front()->type, chosen.front()->shape, chosen.front()->values}};
-  if (std::any_of(chosen.begin(), chosen.end(), [](const tensor* part) { return part->values.far() != nullptr; })) {
-    std::vector<tensor> shards;
-    for (const tensor* part : chosen)
-      shards.push_back(*part);
-    return shards;
-  }
-  const std::size_t along = chosen.front()->part->dimension;
-  tensor whole{chosen.front()->type, chosen.front()->shape};
-  whole.shape[along] = chosen.front()->part->whole;
+  const std::vector<parts_of_one> covering = parts.front()->part ? cover(name, parts) : std::vector<parts_of_one>{parts};
+  std::vector<tensor> all;
+  for (const parts_of_one& replicas : covering)
+    for (const tensor* part : one_a_node(replicas)) {
+      all.push_back(*part);
+      if (covering.size() == 1)
+        all.back().part.reset();
+    }
+  if (covering.size() == 1 || any_far(parts))
+    return all;
+  const std::size_t along = all.front().part->dimension;
+  tensor whole{all.front().type, all.front().shape};
+  whole.shape[along] = all.front().part->whole;
   if (!data::tensor_bytes(whole.shape, whole.type))
     throw error("weights: tensor '" + name + "' of shape [" + list_of_numbers(whole.shape) + "] is too large");
   const std::size_t outer = numbers(whole.shape, 0, along);
   const std::size_t unit = numbers(whole.shape, along + 1, whole.shape.size()) * bytes_of(whole.type);
   std::vector<std::byte> values(outer * whole.shape[along] * unit);
-  for (const tensor* part : chosen) {
-    const std::size_t run = part->part->held.size() * unit;
+  for (const tensor& part : all) {
+    const std::size_t run = part.part->held.size() * unit;
     for (std::size_t row = 0; row < outer && run > 0; ++row)
-      std::memcpy(values.data() + row * whole.shape[along] * unit + part->part->held.first * unit,
-                  part->values.data() + row * run, run);
+      std::memcpy(values.data() + row * whole.shape[along] * unit + part.part->held.first * unit,
+                  part.values.data() + row * run, run);
   }
   whole.values = buffer::of(std::move(values));
   return {std::move(whole)};

@@ -347,6 +347,9 @@ class checker {
       for (const blueprint::subscription& to : each.subscribers) {
         if (to.every == 0)
           problem(plan_.name_of(to.to) + ": .every is 0; 1 is every version");
+        if (const auto& shards = plan_.stages[to.to.stage].endpoints[to.to.endpoint].shards)
+          if (const auto wrong = problem_of(*shards))
+            problem(plan_.name_of(to.to) + ": " + *wrong);
         const bool bounded = std::any_of(plan_.edges.begin(), plan_.edges.end(), [&](const blueprint::edge& edge) {
           return edge.to == blueprint::port{each.stage, each.after} && edge.max_staleness.has_value();
         });

@@ -106,6 +106,8 @@ std::string draw_publications(const blueprint& plan, const layout& placed) {
         if (load.endpoint == to.to.endpoint && load.bound)
           text += ", version v behind row (v + " + std::to_string(*load.bound) + ") x " +
                   std::to_string(load.rows_per_step);
+      if (const auto& shards = plan.stages[to.to.stage].endpoints[to.to.endpoint].shards)
+        text += ", shared along " + list(shards->axes, " and ");
       text += ")\n";
     }
   return text;

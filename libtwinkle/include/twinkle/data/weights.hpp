@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,9 @@ struct named_tensor {
   tensor value;
 };
 
+/// What somebody wants of each tensor, whose whole shape it is given: a part of it; nothing: the whole.
+using shard_rule = std::function<std::optional<shard>(std::string_view name, std::span<const std::size_t> shape)>;
+
 /// A set of named tensors with the version they have: an immutable snapshot that is cheap to copy.
 class weights {
  public:
@@ -60,9 +64,9 @@ class weights {
 };
 
 /// The whole tensors from what each rank returned: a replica is taken from the first that has it, shards are put
-/// together in the order of their intervals. Where some of those lie on other nodes, they stay shards, each once and in
-/// that order, under the same name: assemble again what has been fetched. Throws `error` naming the tensor where parts
-/// are missing or disagree.
+/// together in the order of their intervals. Where some of those lie on other nodes, they stay as they are, in that order,
+/// under the same name, each once from each node that has it, for whoever fetches them to choose. Throws `error` naming the
+/// tensor where parts are missing or disagree.
 [[nodiscard]] weights assemble(std::span<const weights> parts);
 
 }  // namespace twinkle

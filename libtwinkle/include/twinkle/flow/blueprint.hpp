@@ -14,6 +14,7 @@
 #include "twinkle/flow/emission.hpp"
 #include "twinkle/flow/endpoint.hpp"
 #include "twinkle/flow/regroup.hpp"
+#include "twinkle/flow/sharding.hpp"
 #include "twinkle/mesh/device_group.hpp"
 #include "twinkle/mesh/device_mesh.hpp"
 
@@ -35,6 +36,7 @@ struct blueprint {
     small fewer = small::unset;
     std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
     std::shared_ptr<const std::vector<std::string>> reads = nullptr;  ///< columns; null: all
+    std::shared_ptr<const sharding> shards = nullptr;                 ///< of a load; null: whole tensors
     duration deadline = std::chrono::minutes(10);
     std::size_t retries = 0;
     failing failed = failing::ends_run;

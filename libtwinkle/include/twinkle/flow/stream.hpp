@@ -65,6 +65,7 @@ struct callable {
 struct load_options {
   std::string name = {};
   std::size_t every = 1;  ///< each n-th version; the first and the last always
+  std::optional<sharding> shards = std::nullopt;  ///< what each worker is given of each tensor; unset: the whole
   duration deadline = std::chrono::minutes(10);
 };
 
@@ -202,6 +203,8 @@ class publication {
     blueprint::endpoint_spec spec{options.name, blueprint::role::load};
     if constexpr (load_endpoint<Member, Worker>)
       spec.target = detail::erase<Worker, weights>(member);
+    if (options.shards)
+      spec.shards = std::make_shared<const sharding>(*options.shards);
     spec.deadline = options.deadline;
     const std::size_t endpoint = detail::declare(*plan_, target.ordinal(), std::move(spec), where);
     plan_->publications[ordinal_].subscribers.push_back({{target.ordinal(), endpoint}, options.every});
