@@ -89,6 +89,22 @@ TEST_CASE_FIXTURE(fetching, "case K-F3: what is kept for others does not grow fr
   whole();  // that it is gone in the end is promised of every run
 }
 
+TEST_CASE_FIXTURE(fetching, "case K-F3: where nothing is made ahead, only the newest weights are kept after each step") {
+  of.bound = 0;
+  cost("source", &toy::source::next, [](const tk::sim::work&) { return tk::duration(10s); });
+  expect("a number is kept, and one that the judge would need again, who sees each fourth", [](const tk::sim::seen& of) {
+    for (std::size_t step = 1; step < of.run.steps.size(); ++step)
+      if (of.run.kept.at(step - 1) != (step % 4 == 0 ? 1 : 2) * sizeof(double))
+        return false;
+    return of.run.steps.size() == 20;
+  });
+  whole();
+  // Nor does a node that dies while it fetches, or one that is frozen, leave anything.
+  at(40s + 20ms).crash_node(1, 30s).freeze(2, 2s);
+  at(90s + 5ms).crash_node(2, 1s);
+  whole();
+}
+
 TEST_CASE_FIXTURE(spread, "a collective across nodes gives the same bits, however late its letters are") {
   expect_calm();
   for (int time = 1; time <= 10; ++time)

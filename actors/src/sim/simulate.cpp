@@ -18,12 +18,13 @@ namespace {
 
 class recorder final : public run_listener {
  public:
-  recorder(outcome& into, const world& in, const simulated_nodes* nodes, const options& how)
+  recorder(outcome& into, world& in, const simulated_nodes* nodes, const options& how)
       : into_(into), in_(in), nodes_(nodes), how_(how) {}
 
   void on_step(const step_record& step) override {
     into_.steps.push_back(step);
-    into_.kept.push_back(nodes_ != nullptr ? nodes_->bytes_kept() : 0);
+    if (nodes_ != nullptr)
+      in_.at(in_.now() + nodes_->settles_within(), [this] { into_.kept.push_back(nodes_->bytes_kept()); });
   }
   void on_graded(const std::string& stage, std::int64_t version, const metrics& values) override {
     into_.grades.push_back({stage, version, values});
@@ -39,7 +40,7 @@ class recorder final : public run_listener {
 
  private:
   outcome& into_;
-  const world& in_;
+  world& in_;
   const simulated_nodes* nodes_;  // null: there is one
   const options& how_;
 };

@@ -74,7 +74,7 @@ struct outcome {
   std::vector<grade> grades = {};
   std::vector<violation> violations = {};  ///< promises that it broke: none, ever
   std::vector<row_at> lost = {};           ///< rows that are nowhere, or that a run that did not end still had
-  std::vector<std::size_t> kept = {};      ///< bytes that all nodes kept for others when each step was heard of
+  std::vector<std::size_t> kept = {};      ///< bytes that several nodes kept for others, as soon after each step as it is all released
   std::vector<std::size_t> fetched = {};   ///< bytes that each of several nodes fetched from others
   std::uint64_t history = 0;   ///< a hash of all that happened, in order
   std::size_t events = 0;
