@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "data/rows.hpp"
+#include "for_all.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/data/wire.hpp"
 
@@ -176,7 +177,7 @@ TEST_CASE("a routed column goes along") {
 }
 
 TEST_CASE("slices, orders and mixtures of rows from several nodes move no element until they are fetched") {
-  rc::check([](std::vector<std::uint8_t> picks) {
+  for_all([](std::vector<std::uint8_t> picks) {
     std::vector<node> makers{{0}, {1}, {2}};
     std::vector<batch> parts;
     std::vector<batch> descriptions;
@@ -206,6 +207,14 @@ TEST_CASE("no byte is fetched that is not of the rows") {
   for (const fetch_plan::piece& each : plan.pieces())
     bytes += each.into.size();
   CHECK(bytes == bytes_to_leave(numbered(100)[{10, 20}]));
+}
+
+TEST_CASE("rows that are here can be read, in pieces too, though others of their column lie elsewhere") {
+  node maker{1};
+  const batch all = batch::concat(std::vector<batch>{numbered(4), sent(maker, numbered(2))});
+  const batch here = all.take(std::vector<std::size_t>{4, 3, 0, 1, 3})[{1, 5}];
+  CHECK_FALSE(is_far(here));
+  CHECK(content_of(here) == content_of(numbered(4).take(std::vector<std::size_t>{3, 0, 1, 3})));
 }
 
 TEST_CASE("each column arrives in one block") {
@@ -252,7 +261,7 @@ TEST_CASE("weights are left behind and fetched as batches are") {
 }
 
 TEST_CASE("shards on several nodes are not put together before they are fetched, and then are what they would have been") {
-  CHECK(rc::check([] {
+  for_all([] {
     const scattered made;
     const fetch_plan plan{assemble(made.described).at_version(3), nothing_is_here};
     for (const node& maker : made.makers)
@@ -260,11 +269,11 @@ TEST_CASE("shards on several nodes are not put together before they are fetched,
     const twinkle::weights arrived = plan.tensors();
     RC_ASSERT(arrived.version() == 3U);
     RC_ASSERT(same(arrived, assemble(made.here)));
-  }));
+  });
 }
 
 TEST_CASE("of tensors, whatever shards and replicas lie where, what is wanted is fetched, and no other byte") {
-  CHECK(rc::check([] {
+  for_all([] {
     const scattered made;
     const auto dimension = *rc::gen::inRange<std::size_t>(0, 3);
     const std::size_t whole = made.extents[dimension];
@@ -291,7 +300,7 @@ TEST_CASE("of tensors, whatever shards and replicas lie where, what is wanted is
     for (const node& maker : made.makers)
       maker.fetch(plan);
     RC_ASSERT(same(plan.tensors(), cut));
-  }));
+  });
 }
 
 TEST_CASE("a part of a tensor that is one run of bytes is not copied") {

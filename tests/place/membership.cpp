@@ -2,9 +2,10 @@
 #include "twinkle/place/membership.hpp"
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
+
+#include "for_all.hpp"
 
 using namespace std::chrono_literals;
 using twinkle::time_point;
@@ -171,7 +172,7 @@ TEST_CASE_FIXTURE(run, "a stranger that says no hello is closed") {
 }
 
 TEST_CASE("whatever comes in whatever order, a node is joined and lost in turns") {
-  rc::check([](std::vector<std::pair<std::uint8_t, std::uint8_t>> moves) {
+  for_all([](std::vector<std::pair<std::uint8_t, std::uint8_t>> moves) {
     membership machine{{lab(), 42}, time_point{}};
     time_point now{};
     std::uint64_t peers = 0;

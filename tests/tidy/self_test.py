@@ -149,6 +149,11 @@ class Banned(unittest.TestCase):
         self.assertEqual([(2, "sleep")], check_one("tests/base/a.cpp", "std::this_thread::sleep_until(t);"))
 
 
+    def test_a_property_that_fails_must_fail_its_test(self):
+        self.assertEqual([(2, "property")], check_one("tests/base/a.cpp", "rc::check([] {});"))
+        self.assertEqual([], check_one("tests/for_all.hpp", "#pragma once\nrc::check(property);"))
+
+
 class Bodies(unittest.TestCase):
     def lengths(self, text):
         return [last - first - 1 for first, last in bodies(blank(text))]

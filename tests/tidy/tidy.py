@@ -58,6 +58,7 @@ BANNED = [
      r"|\bstd::(random_)?shuffle\b|(?<![\w.>])s?rand\s*\(", rf"{REAL}|{BENCH}",
      "use twinkle/base/random.hpp with a seed, or the chooser seam"),
     ("environment", r"\bgetenv\b", rf"{REAL}|{BENCH}", "take an option; the environment is read in one place"),
+    ("property", r"\brc::check\b", r"tests/for_all\.hpp", "use for_all, which fails the test where the property fails"),
 ]
 
 

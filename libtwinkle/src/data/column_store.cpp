@@ -75,12 +75,24 @@ column_bytes column_store::contiguous(const std::shared_ptr<const column_store>&
   const std::size_t start = self->starts_[at];
   const bool in_one = rows.end <= start + self->chunks_[at].rows;
   if (in_one ? self->chunks_[at].values.far() != nullptr : self->far_)
-    throw error("column '" + self->name_ + "' lies on the node where a stage made it, and cannot be read between stages; "
-                "declare its key with twinkle::routed, or read it in a stage");
+    return contiguous(self->here(rows), {0, rows.size()});
   if (in_one)
     return borrow(self->chunks_[at], self->type_, {rows.first - start, rows.end - start}, self);
   std::call_once(self->joining_, [&] { self->joined_ = self->join(); });
   return borrow(self->joined_, self->type_, rows, self);
+}
+
+std::shared_ptr<const column_store> column_store::here(interval rows) const {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const column_store>& found = here_[{rows.first, rows.end}];
+  if (found)
+    return found;
+  std::vector<chunk> pieces;
+  append(rows, pieces);
+  if (std::any_of(pieces.begin(), pieces.end(), [](const chunk& piece) { return piece.values.far() != nullptr; }))
+    throw error("column '" + name_ + "' lies on the node where a stage made it, and cannot be read between stages; "
+                "declare its key with twinkle::routed, or read it in a stage");
+  return found = std::make_shared<const column_store>(name_, type_, std::move(pieces));
 }
 
 void column_store::append_lengths(interval rows, std::vector<std::uint64_t>& lengths) const {

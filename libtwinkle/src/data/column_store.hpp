@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "twinkle/base/interval.hpp"
@@ -52,6 +55,8 @@ class column_store {
  private:
   [[nodiscard]] std::size_t find(std::size_t row) const;
   [[nodiscard]] chunk join() const;
+  // Rows that are all here, of a column of which others are not. Throws `error` if they are not.
+  [[nodiscard]] std::shared_ptr<const column_store> here(interval rows) const;
 
   std::string name_;
   column_type type_;
@@ -61,6 +66,8 @@ class column_store {
   bool far_ = false;
   mutable std::once_flag joining_;
   mutable chunk joined_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const column_store>> here_;
 };
 
 }  // namespace twinkle::data
