@@ -153,6 +153,17 @@ TEST_CASE("batches that can be smaller than the data ranks need a policy") {
   CHECK(problems_of(pipeline(of)) == texts{});
 }
 
+TEST_CASE("where groups stay together, it is groups that must be enough for the data ranks") {
+  shape of{.training = {.name = "training", .ranks = 8}};  // 16 rows in groups of 4
+  CHECK(problems_of(pipeline(of)) == texts{});
+  of.train.dispatch = twinkle::by_groups();
+  CHECK(problems_of(pipeline(of)) ==
+        texts{"model.train may get as few as 16 rows, in groups of 4 that stay together, for its 8 data ranks; give it a "
+              "policy with .small, or let the source drop its last rows"});
+  of.train.small = twinkle::small::pad;
+  CHECK(problems_of(pipeline(of)) == texts{});
+}
+
 TEST_CASE("a bound cuts batches at the places of versions, which can leave fewer rows than data ranks") {
   shape of{.emits = {10, 10, true}};  // version v behind row (v + 1) x 4: 8 rows, 2, 2, 4, 4, …
   CHECK(problems_of(pipeline(of)) ==

@@ -138,6 +138,32 @@ TEST_CASE("siblings stay on one data rank where groups are to stay whole") {
         "rows of one group are to stay together, but the rows have no identities");
 }
 
+TEST_CASE("groups that are fewer than the data ranks are refused, or filled up with marked copies, each a group") {
+  machine calls{team_of({.dp_size = 4})};
+  const twinkle::batch two_groups = children(numbered(2), 3);
+  CHECK(refused_with(calls.start(call_by(twinkle::by_groups(), two_groups))) ==
+        "the 2 groups of 6 rows are fewer than the 4 data ranks of device group 'devices'; send more rows, or allow it with "
+        ".small = small::pad or small::allow_empty");
+  auto padded = call_by(twinkle::by_groups(), two_groups);
+  padded.fewer = twinkle::small::pad;
+  const auto begun = calls.start(padded);
+  auto given = given_to(begun);
+  std::sort(given.begin(), given.end());
+  CHECK(given == std::vector<numbers>{{0}, {0}, {0, 0, 0}, {1, 1, 1}});
+  std::size_t copies = 0;
+  for (const auto& each : begun.deliveries)
+    for (const twinkle::row_tag& tag : rows_of(each.input).tags())
+      copies += tag.padding ? 1 : 0;
+  CHECK(copies == 2);
+  const twinkle::batch value = rows_of(answered(calls, begun, echo));
+  CHECK(numbers_of(value) == numbers{0, 0, 0, 1, 1, 1});
+  CHECK(names_of(value) == names_of(two_groups));
+  // As few rows as groups, or fewer.
+  auto one = call_by(twinkle::by_groups(), children(numbered(1), 3));
+  one.fewer = twinkle::small::pad;
+  CHECK(numbers_of(rows_of(answered(calls, calls.start(one), echo))) == numbers{0, 0, 0});
+}
+
 TEST_CASE("what a dispatch function says is done, and what it cannot mean is refused") {
   machine calls{team_of({.dp_size = 2})};
   const auto says = [](std::vector<rows> lists) {

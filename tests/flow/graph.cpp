@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(fixture, "an endpoint has its given name, or the file and line
 
 TEST_CASE_FIXTURE(fixture, "a member function that is named twice is one endpoint; another is another") {
   const auto rows = source.emits(&origin::next, {.name = "first"});
-  (void)source.emits(&origin::next, {.name = "second"});
+  (void)source.emits(&origin::next);
   CHECK(endpoints(0).size() == 1);
   CHECK(endpoints(0)[0].name == "first");
   (void)rows.to(stage, &worker::unchanged);
@@ -121,6 +121,17 @@ TEST_CASE_FIXTURE(fixture, "a member function that is named twice is one endpoin
   (void)rows.to(stage, &worker::unchanged);
   CHECK(endpoints(1).size() == 2);
   CHECK(g.plan().edges[2].to == tk::blueprint::port{1, 0});
+  CHECK(g.plan().problems.empty());
+}
+
+TEST_CASE_FIXTURE(fixture, "an endpoint that is declared again under another name, or with other options, is a problem") {
+  const auto rows = source.emits(&origin::next, {.name = "next"});
+  (void)source.emits(&origin::next, {.name = "second"});
+  (void)rows.to(stage, &worker::unchanged, {.name = "pass"});
+  (void)rows.to(stage, &worker::unchanged, {.name = "pass", .retries = 1});
+  const std::string rule = ", declared before; an endpoint has one name and one set of options";
+  CHECK(g.plan().problems == std::vector<std::string>{"stage 'source': 'second' is the endpoint 'next'" + rule,
+                                                      "stage 'stage': 'pass' is the endpoint 'pass'" + rule});
 }
 
 TEST_CASE_FIXTURE(fixture, "const and inherited member functions are endpoints") {

@@ -263,8 +263,11 @@ class checker {
     const std::size_t ranks = kind == dispatch::slice ? worker_count(stage) : mesh_of(stage).data_ranks();
     // After a filter nothing is certain but that a batch has a row.
     const auto fewest = filtered(edge) ? std::optional<std::size_t>(1) : fewest_taken(edge);
-    if (endpoint.fewer == small::unset && fewest && *fewest < ranks)
-      problem(plan_.name_of(edge.to) + " may get as few as " + std::to_string(*fewest) + " rows for its " +
+    const bool whole_groups = endpoint.how.how && endpoint.how.how->whole_groups;
+    const std::size_t together = whole_groups ? rows_.group_size(edge) : 1;
+    if (endpoint.fewer == small::unset && fewest && *fewest / together < ranks)
+      problem(plan_.name_of(edge.to) + " may get as few as " + std::to_string(*fewest) + " rows" +
+              (together > 1 ? ", in groups of " + std::to_string(together) + " that stay together," : "") + " for its " +
               std::to_string(ranks) + (kind == dispatch::slice ? " workers" : " data ranks") + "; give it a policy with .small, or let the source drop its last rows");
   }
 

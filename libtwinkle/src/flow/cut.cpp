@@ -172,6 +172,15 @@ void plan_micro(const team& workers, const micro_batch_rule& rule, std::vector<r
     part.micro_batches = lists[workers.data_rank[part.worker]];
 }
 
+// What must be there for every part to have one: rows, or groups of them that stay together.
+std::size_t units_in(const batch& rows, const call& wanted, dispatch kind) {
+  if (kind != dispatch::balanced || !wanted.how.how || !wanted.how.how->whole_groups || rows.empty())
+    return rows.rows();
+  std::vector<std::uint64_t> groups = groups_in(rows);
+  std::sort(groups.begin(), groups.end());
+  return static_cast<std::size_t>(std::unique(groups.begin(), groups.end()) - groups.begin());
+}
+
 // The other batches are cut as the first was.
 void cut_others(const arguments& whole, std::size_t pad_to, std::vector<returned>& parts) {
   for (returned& part : parts)
@@ -204,12 +213,15 @@ result<std::vector<returned>> cut_rows(const team& workers, const call& wanted, 
   const std::string who = by_worker ? " workers" : " data ranks";
   batch rows = *rows_in(wanted.input);
   const std::size_t real = rows.rows();
-  if (real < needed && kind != dispatch::function) {
+  const std::size_t units = units_in(rows, wanted, kind);
+  if (units < needed && kind != dispatch::function) {
     if (wanted.fewer == small::pad && real > 0)
-      rows = padded(rows, needed);
+      rows = padded(rows, real + needed - units);
     else if (wanted.fewer != small::allow_empty)
       return fault{workers.stage, wanted.endpoint, interval{0, real},
-                   std::to_string(real) + " rows are fewer than the " + std::to_string(needed) + who +
+                   (units < real ? "the " + std::to_string(units) + " groups of " + std::to_string(real) + " rows"
+                                 : std::to_string(real) + " rows") +
+                       " are fewer than the " + std::to_string(needed) + who +
                        " of device group '" + workers.group +
                        "'; send more rows, or allow it with .small = small::pad or small::allow_empty"};
   }
@@ -217,8 +229,8 @@ result<std::vector<returned>> cut_rows(const team& workers, const call& wanted, 
                                 : kind == dispatch::function ? parts_by_function(workers, wanted, rows)
                                                              : slices(workers, rows, !by_worker);
   if (const auto* several = std::get_if<arguments>(&wanted.input))
-    cut_others(*several, rows.rows() > real ? needed : 0, parts);
-  // A padded batch has one row for each part.
+    cut_others(*several, rows.rows() > real ? rows.rows() : 0, parts);
+  // A padded batch has one row, or group, for each part.
   for (returned& part : parts)
     part.padding = part.rows.first >= real && !part.rows.empty();
   if (wanted.micro_batches)

@@ -7,9 +7,23 @@ namespace twinkle {
 
 namespace detail {
 
+namespace {
+
+// Whether a second declaration asks for what the first did; rules are told apart by being given at all.
+bool same_policies(const blueprint::endpoint_spec& a, const blueprint::endpoint_spec& b) {
+  const auto ruled = [](const blueprint::endpoint_spec& of) {
+    return of.how.how || of.result.how || of.micro_batches || of.reads || of.shards;
+  };
+  return !ruled(a) && !ruled(b) && a.how.kind == b.how.kind && a.result.kind == b.result.kind && a.fewer == b.fewer &&
+         a.deadline == b.deadline && a.retries == b.retries && a.failed == b.failed;
+}
+
+}  // namespace
+
 std::size_t declare(blueprint& plan, std::size_t stage, blueprint::endpoint_spec spec,
                     const std::source_location& where) {
-  if (spec.name.empty()) {
+  const bool named = !spec.name.empty();
+  if (!named) {
     const std::string_view file = where.file_name();
     spec.name = std::string(file.substr(file.find_last_of('/') + 1)) + ":" + std::to_string(where.line());
   }
@@ -17,8 +31,12 @@ std::size_t declare(blueprint& plan, std::size_t stage, blueprint::endpoint_spec
   const auto found = std::find_if(endpoints.begin(), endpoints.end(), [&](const blueprint::endpoint_spec& each) {
     return each.kind == spec.kind && each.target.member == spec.target.member;
   });
-  if (found != endpoints.end())
+  if (found != endpoints.end()) {
+    if ((named && spec.name != found->name) || !same_policies(*found, spec))
+      plan.problems.push_back("stage '" + plan.stages[stage].name + "': '" + spec.name + "' is the endpoint '" +
+                              found->name + "', declared before; an endpoint has one name and one set of options");
     return static_cast<std::size_t>(found - endpoints.begin());
+  }
   endpoints.push_back(std::move(spec));
   return endpoints.size() - 1;
 }
