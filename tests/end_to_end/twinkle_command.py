@@ -130,6 +130,7 @@ slices of 7 rows  [0,4) [4,7)
     assert large["data_ranks"] == [rank // 4 for rank in range(65536)]
     assert large["coordinates"][-1] == {"dp": 16383, "tp": 3} and len(large["expert"]) == 65536
     refused(["dp_size is 0; it must be 1 or more"], "mesh", "--dp", "0")
+    refused(["dp_size is 0, tp_size is 0; each must be 1 or more"], "mesh", "--dp", "0", "--tp", "0")
     refused(["world_size is 0"], "mesh", "--world-size", "0")
     refused(["dp 2 x tp 2 is 4 ranks, but world_size is 8"], "mesh", "--dp", "2", "--tp", "2", "--world-size", "8")
     refused(["ulysses_size 3 does not divide dp x fsdp = 4"], "mesh", "--dp", "4", "--ulysses", "3")

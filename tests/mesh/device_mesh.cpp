@@ -137,6 +137,8 @@ TEST_CASE("sizes that do not multiply to the world size are refused with the val
 TEST_CASE("sizes below one are refused by name") {
   CHECK_THROWS_WITH_AS((void)device_mesh::from_sizes({.dp_size = 0}), "device mesh: dp_size is 0; it must be 1 or more",
                        twinkle::error);
+  CHECK_THROWS_WITH_AS((void)device_mesh::from_sizes({.dp_size = 0, .tp_size = -2, .ep_size = 0}),
+                       "device mesh: dp_size is 0, tp_size is -2, ep_size is 0; each must be 1 or more", twinkle::error);
   CHECK_THROWS_WITH_AS((void)device_mesh::from_sizes({.tp_size = -2}), "device mesh: tp_size is -2; it must be 1 or more",
                        twinkle::error);
   CHECK_THROWS_AS((void)device_mesh::from_sizes({.ulysses_size = 0}), twinkle::error);

@@ -60,6 +60,28 @@ void check_axes(const std::vector<std::string>& axes) {
   }
 }
 
+// Several sizes that are none are told at once; one alone where it is used.
+void check_positive(const mesh_sizes& sizes) {
+  std::vector<std::string> wrong;
+  const auto look = [&](const char* name, std::optional<std::int64_t> size) {
+    if (size && *size < 1)
+      wrong.push_back(std::string(name) + " is " + std::to_string(*size));
+  };
+  look("world_size", sizes.world_size);
+  look("fsdp_size", sizes.fsdp_size);
+  look("pp_size", sizes.pp_size);
+  look("dp_size", sizes.dp_size);
+  look("cp_size", sizes.cp_size);
+  look("tp_size", sizes.tp_size);
+  look("ulysses_size", sizes.ulysses_size);
+  look("ep_size", sizes.ep_size);
+  look("etp_size", sizes.etp_size);
+  look("ep_fsdp_size", sizes.ep_fsdp_size);
+  look("vpp_size", sizes.vpp_size);
+  if (wrong.size() > 1)
+    throw error("device mesh: " + list(wrong) + "; each must be 1 or more");
+}
+
 // Makes `size`, as it was given beside a shape, that of the shape.
 void settle(std::string_view axis, std::optional<std::int64_t>& size, const rank_grid& grid) {
   const std::size_t actual = grid.along(axis).size;
@@ -74,6 +96,7 @@ void settle(std::string_view axis, std::optional<std::int64_t>& size, const rank
 }  // namespace
 
 device_mesh device_mesh::from_sizes(const mesh_sizes& sizes) {
+  check_positive(sizes);
   std::vector<std::size_t> shape;
   std::vector<std::string> axes;
   const auto add = [&](std::string_view axis, std::optional<std::int64_t> size) {
