@@ -19,6 +19,12 @@ bool may_share(const device_group& a, const device_group& b) { return names(a, b
 void device_pool::add(std::size_t node, std::string type, std::size_t count) {
   if (count > 0)
     spans_.push_back({node, std::move(type), {size(), size() + count}});
+  holders_.resize(size());
+}
+
+void device_pool::take(std::size_t number, const device_group& by) {
+  holders_[number].push_back(&by);
+  used_ = std::max(used_, number + 1);
 }
 
 std::size_t device_pool::size(const std::string& type) const {
@@ -43,18 +49,15 @@ seat device_pool::seat_of(std::size_t number) const {
 
 std::vector<std::string> device_pool::rivals(std::size_t number, const device_group& group) const {
   std::vector<std::string> found;
-  if (const auto held = holders_.find(number); held != holders_.end())
-    for (const device_group* holder : held->second)
-      if (!may_share(*holder, group))
-        found.push_back(holder->name);
+  for (const device_group* holder : holders_[number])
+    if (!may_share(*holder, group))
+      found.push_back(holder->name);
   return found;
 }
 
 bool device_pool::is_free(std::size_t number, const device_group& group) const {
-  const auto held = holders_.find(number);
-  return held == holders_.end() || std::all_of(held->second.begin(), held->second.end(), [&](const auto* holder) {
-           return may_share(*holder, group);
-         });
+  return std::all_of(holders_[number].begin(), holders_[number].end(),
+                     [&](const auto* holder) { return may_share(*holder, group); });
 }
 
 std::vector<std::size_t> device_pool::first_free(const device_group& group, const std::string& type) const {
@@ -79,7 +82,7 @@ std::vector<std::size_t> device_pool::first_free(const device_group& group, cons
 std::vector<std::size_t> device_pool::free(const span& of) const {
   std::vector<std::size_t> found;
   for (std::size_t number = of.numbers.first; number < of.numbers.end; ++number)
-    if (!holders_.contains(number))
+    if (holders_[number].empty())
       found.push_back(number);
   return found;
 }

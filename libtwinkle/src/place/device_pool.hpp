@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -42,7 +41,7 @@ class device_pool {
   /// Those that nobody holds.
   [[nodiscard]] std::vector<std::size_t> free(const span& of) const;
 
-  void take(std::size_t number, const device_group& by) { holders_[number].push_back(&by); }
+  void take(std::size_t number, const device_group& by);
 
   /// Who holds `number`, and may not share it with `group`.
   [[nodiscard]] std::vector<std::string> rivals(std::size_t number, const device_group& group) const;
@@ -50,11 +49,12 @@ class device_pool {
   [[nodiscard]] const std::vector<span>& spans() const { return spans_; }
 
   /// One more than the last device that is held.
-  [[nodiscard]] std::size_t used() const { return holders_.empty() ? 0 : holders_.rbegin()->first + 1; }
+  [[nodiscard]] std::size_t used() const { return used_; }
 
  private:
   std::vector<span> spans_;
-  std::map<std::size_t, std::vector<const device_group*>> holders_;
+  std::vector<std::vector<const device_group*>> holders_;  // by number
+  std::size_t used_ = 0;
 };
 
 }  // namespace twinkle::place
