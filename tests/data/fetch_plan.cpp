@@ -325,6 +325,34 @@ TEST_CASE("a part of a tensor that is one run of bytes is not copied") {
                        twinkle::error);
 }
 
+TEST_CASE("shards that are not all there stay shards, and what is wanted of those that lack is refused") {
+  node maker{1};
+  const auto part = [&](std::size_t dimension, interval held) {
+    std::vector<std::size_t> shape{4, 4};
+    shape[dimension] = held.size();
+    return twinkle::named_tensor{"w", {twinkle::element::f32, shape, buffer::of(std::vector<float>(held.size() * 4, 1.0F)),
+                                       twinkle::shard{dimension, held, 4}}};
+  };
+  const auto far = [&](std::vector<twinkle::named_tensor> shards) {
+    return leave_behind(twinkle::weights{std::move(shards)}, [&](const buffer& bytes) { return maker.keep(bytes); });
+  };
+  for (const std::size_t dimension : {std::size_t{0}, std::size_t{1}}) {
+    for (const auto& made : {far({part(dimension, {2, 4})}), far({part(dimension, {0, 1}), part(dimension, {2, 4})})}) {
+      const fetch_plan plan{made, nothing_is_here};
+      maker.fetch(plan);
+      REQUIRE(plan.tensors().tensors().size() == made.tensors().size());
+      for (std::size_t at = 0; at < made.tensors().size(); ++at) {
+        CHECK(plan.tensors().tensors()[at].value.part == made.tensors()[at].value.part);
+        CHECK(plan.tensors().tensors()[at].value.shape == made.tensors()[at].value.shape);
+      }
+    }
+    const twinkle::weights lacks{{part(dimension, {2, 4})}};
+    CHECK_THROWS_WITH_AS((void)narrow(lacks, [&](std::string_view, std::span<const std::size_t>) {
+                           return std::optional(twinkle::shard{dimension, {0, 3}, 4});
+                         }), doctest::Contains("is wanted, and not all of it is there"), twinkle::error);
+  }
+}
+
 TEST_CASE("of replicas on several nodes, one that is here is taken, else they take turns") {
   std::array<node, 3> makers{node{0}, node{1}, node{2}};
   std::vector<twinkle::weights> described;

@@ -162,6 +162,12 @@ TEST_CASE("where groups stay together, it is groups that must be enough for the 
               "policy with .small, or let the source drop its last rows"});
   of.train.small = twinkle::small::pad;
   CHECK(problems_of(pipeline(of)) == texts{});
+  of.train.small = twinkle::small::unset;
+  of.training.ranks = 4;  // as many groups
+  CHECK(problems_of(pipeline(of)) == texts{});
+  of.emits = {8, 8, false};  // a last batch may be of one group
+  of.training.ranks = 1;
+  CHECK(problems_of(pipeline(of)) == texts{});
 }
 
 TEST_CASE("a bound cuts batches at the places of versions, which can leave fewer rows than data ranks") {

@@ -129,6 +129,9 @@ TEST_CASE_FIXTURE(fixture, "an endpoint that is declared again under another nam
   (void)source.emits(&origin::next, {.name = "second"});
   (void)rows.to(stage, &worker::unchanged, {.name = "pass"});
   (void)rows.to(stage, &worker::unchanged, {.name = "pass", .retries = 1});
+  const tk::to_options how{.name = "swallow", .dispatch = tk::by_groups(), .reads = {tk::text{"answer"}}};
+  (void)rows.to(stage, &worker::swallow, how);
+  (void)rows.to(stage, &worker::swallow, how);  // the very same
   const std::string rule = ", declared before; an endpoint has one name and one set of options";
   CHECK(g.plan().problems == std::vector<std::string>{"stage 'source': 'second' is the endpoint 'next'" + rule,
                                                       "stage 'stage': 'pass' is the endpoint 'pass'" + rule});

@@ -103,6 +103,46 @@ TEST_CASE("no rows at all have no columns, which is no fault") {
   CHECK(calls.reply(0, begun.call, begun.deliveries[0].input));
 }
 
+TEST_CASE("what a worker leaves unfinished goes on with all that it made, and the same columns go around") {
+  machine calls{team_of({.dp_size = 2})};
+  const auto begun = calls.start(reading_numbers(wide(numbered(4, 1))));
+  const batch& first = input_of(begun, 0);
+  CHECK_FALSE(calls.reply(0, begun.call, payload{first.with(score, {1, 2}).unfinished(sizes{1})}));
+  CHECK_FALSE(calls.reply(1, begun.call, payload{input_of(begun, 1).with(score, {3, 4})}));
+  const auto again = calls.take_again(-1);
+  REQUIRE(again.size() == 1);
+  const batch& left = rows_of(again[0].what.input);
+  CHECK(left.names() == names{"number", "score"});
+  CHECK(left[score][0] == 2);
+  const auto last = calls.reply(again[0].what.worker, again[0].id, payload{left.with(score, {20})});
+  REQUIRE(last);
+  REQUIRE(last->value);
+  const batch made = rows_of(*last);
+  CHECK(made.names().size() == 3);
+  CHECK(made[score][1] == 20);
+  CHECK(has_its_tokens(made));
+}
+
+TEST_CASE("a missing column is told when the call starts, though its only worker is away") {
+  machine calls{team_of({.dp_size = 1})};
+  (void)calls.lose(0, "gone", true);
+  call wanted = reading_numbers(wide(numbered(2)));
+  wanted.retries = 1;
+  wanted.reads = std::make_shared<const names>(names{"reward"});
+  CHECK(calls.start(wanted).refused);
+  CHECK(calls.regain(0).empty());
+  CHECK(calls.take_again(-1).empty());
+}
+
+TEST_CASE("a batch whose rows were all dropped has the columns that went around") {
+  machine calls{team_of({.dp_size = 1})};
+  const auto begun = calls.start(reading_numbers(wide(numbered(2))));
+  const auto last = calls.reply(0, begun.call, payload{input_of(begun, 0).drop(sizes{0, 1}, "bad")});
+  REQUIRE(last);
+  CHECK(rows_of(*last).names() == names{"number", "tokens"});
+  CHECK(rows_of(*last).tombstone_count() == 2);
+}
+
 TEST_CASE("rows that go on with another worker, unfinished or since theirs failed, keep what went around") {
   machine calls{team_of({.dp_size = 2})};
   call wanted = reading_numbers(wide(numbered(4, 1)));

@@ -200,6 +200,63 @@ TEST_CASE_FIXTURE(joined, "workers of one node that load different parts of a te
   CHECK(at(b).fetched_bytes == 2 * 400000);
 }
 
+TEST_CASE_FIXTURE(joined, "tensors that share memory keep their names, and come once") {
+  const tk::buffer tied = tk::buffer::of(std::vector<float>(100000, 5.0F));
+  const tk::weights made{{{"embed", {tk::element::f32, {100000}, tied}}, {"head", {tk::element::f32, {1000, 100}, tied}}}, 3};
+  at(c).way->post(address::worker(model, 0), address::router(model), tk::msg::reply{0, 9, tk::payload{made}});
+  pass();
+  const auto described = std::get<tk::weights>(std::get<tk::msg::reply>(at(a).got[0].content).value.value());
+  at(a).way->post(address::router(sampler), address::worker(sampler, 0),
+                  task(1, endpoint(*this, sampler, "load"), described));
+  run();
+  const auto loaded = std::get<tk::weights>(std::get<tk::msg::task>(at(b).got.at(0).content).input);
+  REQUIRE(loaded.tensors().size() == 2);
+  REQUIRE(loaded.find("head") != nullptr);
+  CHECK(loaded.find("head")->shape == std::vector<std::size_t>{1000, 100});
+  CHECK(loaded.find("embed")->values.as<float>() == loaded.find("head")->values.as<float>());
+  CHECK(at(b).fetched_bytes == 400000);
+}
+
+TEST_CASE_FIXTURE(joined, "workers that share what is fetched of their rows have their own tags and routed columns") {
+  const tk::batch far = sampled(64);
+  const auto own = [&](std::int64_t of) {
+    std::vector<tk::row_tag> tags(far.tags().begin(), far.tags().end());
+    for (tk::row_tag& tag : tags)
+      tag.version = of;
+    const auto key = tk::routed(tk::column<std::int64_t>{of == 1 ? "one" : "two"});
+    return far.with(key, std::vector<std::int64_t>(64, of)).with_tags(std::move(tags));
+  };
+  at(a).way->post(address::router(model), address::worker(model, 0), task(1, endpoint(*this, model, "train"), own(1)));
+  at(a).way->post(address::router(model), address::worker(model, 1), task(1, endpoint(*this, model, "train"), own(2)));
+  run();
+  REQUIRE(at(c).got.size() == 2);
+  CHECK(rows_of(at(c).got[0]).names() == std::vector<std::string>{"wide", "one"});
+  CHECK(rows_of(at(c).got[1]).names() == std::vector<std::string>{"wide", "two"});
+  CHECK(rows_of(at(c).got[1]).tags()[0].version == 2);
+  CHECK(rows_of(at(c).got[0])[wide][5].data() == rows_of(at(c).got[1])[wide][5].data());
+  CHECK(at(c).fetched_bytes == 64 * lab::width * sizeof(float));
+}
+
+TEST_CASE_FIXTURE(joined, "a part of very many runs of bytes is fetched by as many at once as one fetch may name") {
+  placed.stages[sampler].endpoints[endpoint(*this, sampler, "load")].shards =
+      std::make_shared<const tk::sharding>(tk::sharding{
+          {"dp"}, [](std::string_view, std::span<const std::size_t>) { return std::optional<std::size_t>(1); }});
+  std::vector<float> numbers(70000 * 4);
+  std::iota(numbers.begin(), numbers.end(), 0.0F);
+  const tk::weights made{{{"w", {tk::element::f32, {70000, 4}, tk::buffer::of(numbers)}}}, 3};
+  at(c).way->post(address::worker(model, 0), address::router(model), tk::msg::reply{0, 9, tk::payload{made}});
+  pass();
+  const auto described = std::get<tk::weights>(std::get<tk::msg::reply>(at(a).got[0].content).value.value());
+  at(a).way->post(address::router(sampler), address::worker(sampler, 2),
+                  task(1, endpoint(*this, sampler, "load"), described));
+  run();
+  const auto loaded = std::get<tk::weights>(std::get<tk::msg::task>(at(b).got.at(0).content).input);
+  const float* column = loaded.find("w")->values.as<float>();
+  CHECK(column[0] == 2);
+  CHECK(column[69999] == 69999 * 4 + 2);
+  CHECK(at(b).fetched_bytes == 70000 * sizeof(float));
+}
+
 TEST_CASE_FIXTURE(joined, "a part that a tensor does not have fails the load, and says which") {
   placed.stages[sampler].endpoints[endpoint(*this, sampler, "load")].shards =
       std::make_shared<const tk::sharding>(tk::sharding{

@@ -14,6 +14,7 @@
 #include "net/gateway.hpp"
 #include "runtime/assembly.hpp"
 #include "stories/toy.hpp"
+#include "twinkle/data/frame.hpp"
 
 /// Three nodes in one thread, joined by queues: a leads, the samplers of a toy pipeline are on b, its model on c.
 namespace lab {
@@ -182,6 +183,7 @@ inline void node::close(std::uint64_t peer) {
 
 inline void node::fetch(std::size_t from, std::vector<tk::bulk_range> what, std::span<std::byte> into,
                         std::function<void(std::optional<std::string>)> then) {
+  CHECK(what.size() <= tk::frame_limits{}.ranges_max);
   all_.fetches.push_back([this, from, what = std::move(what), into, then = std::move(then)] {
     std::size_t at = 0;
     for (const tk::bulk_range& range : what) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "twinkle/base/error.hpp"
+#include "twinkle/data/frame.hpp"
 
 namespace twinkle::net {
 namespace {
@@ -37,7 +38,8 @@ std::vector<run> runs_of(const fetch_plan& plan) {
   for (const fetch_plan::piece& each : plan.pieces()) {
     const far_bytes& where = *each.from.far();
     const bool goes_on = !runs.empty() && runs.back().node == where.node &&
-                         runs.back().into.data() + runs.back().into.size() == each.into.data();
+                         runs.back().into.data() + runs.back().into.size() == each.into.data() &&
+                         runs.back().ranges.size() < frame_limits{}.ranges_max;
     if (!goes_on)
       runs.push_back({where.node, {}, {each.into.data(), 0}});
     runs.back().ranges.push_back({where.key, each.from.first(), each.into.size()});
@@ -84,7 +86,7 @@ bool is_read(const message& content) {
 
 bool porter::item::ready() const {
   return std::all_of(of.begin(), of.end(), [](const auto& value) {
-    return std::all_of(value.begin(), value.end(), [](const auto& each) { return each->open == 0; });
+    return std::all_of(value.begin(), value.end(), [](const need& each) { return each.bytes->open == 0; });
   });
 }
 
@@ -109,50 +111,64 @@ void porter::order(const address& to, item& next) try {
   for (const any_value& each : values) {
     found.emplace_back();
     if (auto* const* rows = std::get_if<batch*>(&each))
-      found.back().push_back(share({**rows, here}));
+      found.back().push_back(needed([&](const fetch_plan::blocks& into) { return fetch_plan{**rows, here, into}; }));
     else
       for (const weights& one : one_by_one(*std::get<weights*>(each)))
-        found.back().push_back(share({one, here, wanted, here_}));
+        found.back().push_back(
+            needed([&](const fetch_plan::blocks& into) { return fetch_plan{one, here, wanted, here_, into}; }));
   }
   next.of = std::move(found);
   std::erase_if(under_way_, [](const auto& each) { return each.second.expired(); });
 } catch (const std::exception& wrong) {
   next.failed = wrong.what();
+} catch (...) {
+  next.failed = "what says how its tensors are shared threw something that is no std::exception";
 }
 
-std::shared_ptr<porter::arrival> porter::share(fetch_plan plan) {
-  signature what;
-  for (const fetch_plan::piece& piece : plan.pieces())
-    what.push_back({piece.from.far()->node, piece.from.far()->key, piece.from.first(), piece.into.size()});
-  for (const auto& [name, part] : plan.parts())
-    what.push_back({part.dimension, part.held.first, part.held.end});
-  const bool here = plan.pieces().empty();
-  auto made = std::make_shared<arrival>(arrival{std::move(plan)});
-  if (here)
+porter::signature porter::signature_of(const fetch_plan& plan) {
+  const fetch_plan::blocks& memory = plan.memory();
+  signature what{{memory.size()}};
+  std::size_t block = 0;
+  for (const fetch_plan::piece& each : plan.pieces()) {
+    for (std::size_t at = block; at < memory.size(); ++at)
+      if (memory[at].get() == each.into.data())
+        block = at;
+    what.push_back({block, each.from.far()->node, each.from.far()->key, each.from.first(), each.into.size()});
+  }
+  return what;
+}
+
+// Who needs the same bytes gets the same memory. The rest of a batch or a tensor, its tags, its name, is each one's own.
+template <class Make>
+porter::need porter::needed(const Make& plan_into) {
+  need made{plan_into({}), std::make_shared<arrival>()};
+  if (made.plan.pieces().empty())
     return made;
-  std::weak_ptr<arrival>& known = under_way_[what];
-  if (auto there = known.lock(); there && !there->failed)
-    return there;
-  known = made;
-  fetch_all(made);
+  std::weak_ptr<arrival>& known = under_way_[signature_of(made.plan)];
+  if (auto there = known.lock(); there && !there->failed && made.plan.may_share())
+    return {plan_into(there->into), there};
+  made.bytes->into = made.plan.memory();
+  if (made.plan.may_share())
+    known = made.bytes;
+  fetch_all(made.plan, made.bytes);
   return made;
 }
 
-void porter::fetch_all(const std::shared_ptr<arrival>& of) {
-  std::vector<run> all = runs_of(of->plan);
-  of->open = all.size();
+void porter::fetch_all(const fetch_plan& plan, const std::shared_ptr<arrival>& into) {
+  std::vector<run> all = runs_of(plan);
+  into->open = all.size();
   for (run& each : all)
     try {
-      world_.fetch(each.node, std::move(each.ranges), each.into, [this, of](std::optional<std::string> why) {
+      world_.fetch(each.node, std::move(each.ranges), each.into, [this, into](std::optional<std::string> why) {
         const std::lock_guard lock(mutex_);
-        if (why && !of->failed)
-          of->failed = std::move(why);
-        if (--of->open == 0)
+        if (why && !into->failed)
+          into->failed = std::move(why);
+        if (--into->open == 0)
           deliver_ready();
       });
     } catch (const error& refused) {
-      of->failed = refused.what();
-      --of->open;
+      into->failed = refused.what();
+      --into->open;
     }
 }
 
@@ -182,13 +198,24 @@ void porter::deliver_ready() {
   }
 }
 
-weights porter::together(const std::vector<std::shared_ptr<arrival>>& tensors, std::uint64_t version) {
-  std::vector<named_tensor> all;
-  for (const auto& each : tensors) {
-    const weights one = each->plan.tensors();
-    all.insert(all.end(), one.tensors().begin(), one.tensors().end());
+void porter::put(message& into, const needs& what) {
+  if (what.empty())
+    return;
+  auto next = what.begin();
+  for (const any_value& each : values_carried(into)) {
+    if (auto* const* rows = std::get_if<batch*>(&each)) {
+      **rows = next->front().plan.rows();
+    } else {
+      std::vector<named_tensor> all;
+      for (const need& one : *next) {
+        const weights tensors = one.plan.tensors();
+        all.insert(all.end(), tensors.tensors().begin(), tensors.tensors().end());
+      }
+      weights& tensors = *std::get<weights*>(each);
+      tensors = weights{std::move(all), tensors.version()};
+    }
+    ++next;
   }
-  return weights{std::move(all), version};
 }
 
 void porter::deliver(const way& between, item&& next) {
@@ -197,23 +224,19 @@ void porter::deliver(const way& between, item&& next) {
   for (const auto& value : next.of)
     for (const auto& each : value)
       if (!failed)
-        failed = each->failed;
+        failed = each.bytes->failed;
   if (const auto unfit = unfit_.find(to); unfit != unfit_.end() && std::holds_alternative<msg::task>(next.content))
     failed = unfit->second;
+  try {
+    if (!failed)
+      put(next.content, next.of);
+  } catch (const error& wrong) {
+    failed = wrong.what();
+  }
   if (failed) {
     if (!fail_(to, std::move(next.content), *failed))
       unfit_.emplace(to, *failed);
     return;
-  }
-  if (!next.of.empty()) {
-    auto brought = next.of.begin();
-    for (const any_value& each : values_carried(next.content)) {
-      if (auto* const* rows = std::get_if<batch*>(&each))
-        **rows = brought->front()->plan.rows();
-      else
-        *std::get<weights*>(each) = together(*brought, std::get<weights*>(each)->version());
-      ++brought;
-    }
   }
   world_.deliver(from, to, std::move(next.content));
 }

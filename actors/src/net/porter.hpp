@@ -41,14 +41,19 @@ class porter {
   void close();
 
  private:
-  /// A batch or a tensor on its way here, for all that wait for it.
+  /// Bytes on their way here, for all that wait for them.
   struct arrival {
-    fetch_plan plan;
+    fetch_plan::blocks into;
     std::size_t open = 0;  // fetches
     std::optional<std::string> failed = std::nullopt;
   };
+  /// A batch or a tensor of a message, and where its bytes come.
+  struct need {
+    fetch_plan plan;
+    std::shared_ptr<arrival> bytes;
+  };
   /// By value in a message: a batch is one, weights are one for each tensor.
-  using needs = std::vector<std::vector<std::shared_ptr<arrival>>>;
+  using needs = std::vector<std::vector<need>>;
   struct item {
     message content;
     needs of;  // none: it has all
@@ -57,14 +62,16 @@ class porter {
     [[nodiscard]] bool ready() const;
   };
   using way = std::pair<address, address>;
-  /// Node, key, first byte, bytes of each piece; dimension, first and end of the part of a tensor.
+  /// How many blocks; of each piece its block, node, key, first byte and bytes.
   using signature = std::vector<std::vector<std::uint64_t>>;
 
   void order(const address& to, item& next);
   [[nodiscard]] std::optional<buffer> find(const buffer& of) const;
-  [[nodiscard]] std::shared_ptr<arrival> share(fetch_plan plan);
-  [[nodiscard]] static weights together(const std::vector<std::shared_ptr<arrival>>& tensors, std::uint64_t version);
-  void fetch_all(const std::shared_ptr<arrival>& of);
+  template <class Make>
+  [[nodiscard]] need needed(const Make& plan_into);
+  [[nodiscard]] static signature signature_of(const fetch_plan& plan);
+  static void put(message& into, const needs& what);
+  void fetch_all(const fetch_plan& plan, const std::shared_ptr<arrival>& into);
   void deliver_ready();
   void deliver(const way& between, item&& next);
 

@@ -5,6 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "twinkle/base/error.hpp"
+#include "twinkle/data/frame.hpp"
+
 namespace twinkle::sim {
 
 simulated_nodes::process::process(simulated_nodes& all, std::size_t node, std::uint64_t incarnation)
@@ -136,6 +139,9 @@ void simulated_nodes::process::know(std::vector<net::bulk_peer> nodes) {
 
 void simulated_nodes::process::fetch(std::size_t node, std::vector<bulk_range> what, std::span<std::byte> into,
                                      std::function<void(std::optional<std::string>)> then) {
+  if (what.size() > frame_limits{}.ranges_max)
+    throw error(std::to_string(what.size()) + " ranges in one fetch; at most " +
+                std::to_string(frame_limits{}.ranges_max) + " may be");
   const std::uint64_t number = ++all_.last_fetch_;
   fetches_[number] = {node, known_[node], into, std::move(then)};
   if (known_[node] == 0)

@@ -27,51 +27,6 @@ slot slot_of(const slot& like, std::vector<chunk> chunks) {
           like.withheld};
 }
 
-/// A block into which the pieces of a column, or of a tensor, go.
-struct block {
-  std::shared_ptr<std::byte[]> bytes;
-  std::size_t filled = 0;
-
-  std::span<std::byte> next(std::size_t count) {
-    const std::span<std::byte> part(bytes.get() + filled, count);
-    filled += count;
-    return part;
-  }
-};
-
-void fill(block& into, const buffer& from, std::vector<fetch_plan::piece>& pieces) {
-  const std::span<std::byte> part = into.next(from.bytes());
-  if (part.empty())
-    return;
-  if (from.far() != nullptr)
-    pieces.push_back({from, part});
-  else
-    std::memcpy(part.data(), from.data(), part.size());
-}
-
-slot brought(const slot& column, const std::vector<chunk>& chunks, std::vector<fetch_plan::piece>& pieces) {
-  const column_type& type = column.store->type();
-  std::vector<chunk> own;
-  std::size_t bytes = 0;
-  std::size_t rows = 0;
-  for (const chunk& each : chunks) {
-    own.push_back(alone(each, type));
-    bytes += own.back().values.bytes();
-    rows += each.rows;
-  }
-  block whole{std::make_shared_for_overwrite<std::byte[]>(bytes)};
-  std::vector<std::uint64_t> offsets{0};
-  for (const chunk& each : own) {
-    fill(whole, each.values, pieces);
-    const auto* from = each.offsets.as<std::uint64_t>();
-    for (std::size_t row = 0; from != nullptr && row < each.rows; ++row)
-      offsets.push_back(offsets.back() + from[row + 1] - from[row]);
-  }
-  const buffer values{whole.bytes.get(), bytes, whole.bytes};
-  const bool dense = type.kind == column_type::form::dense;
-  return slot_of(column, {{values, dense ? buffer{} : buffer::of(std::move(offsets)), 0, rows}});
-}
-
 std::span<const named_tensor> same_name(std::span<const named_tensor> from) {
   const auto end = std::find_if(from.begin(), from.end(),
                                 [&](const named_tensor& each) { return each.name != from[0].name; });
@@ -83,57 +38,6 @@ std::vector<std::size_t> whole_shape(const tensor& of) {
   if (of.part)
     shape[of.part->dimension] = of.part->whole;
   return shape;
-}
-
-// A tensor, or a part of one, whose values are several runs of bytes behind each other.
-struct region {
-  tensor form;
-  std::vector<buffer> runs;
-};
-
-// What of a shard lies in the wanted part, as a shard of that part.
-region narrowed(const tensor& from, const shard& wanted) {
-  region made{from, {}};
-  interval local = wanted.held;
-  if (from.part && from.part->dimension == wanted.dimension) {
-    const interval shared = intersect(from.part->held, wanted.held);
-    local = shared.empty() ? interval{} : interval{shared.first - from.part->held.first, shared.end - from.part->held.first};
-    made.form.part->held = {shared.first - wanted.held.first, shared.end - wanted.held.first};
-    made.form.part->whole = wanted.held.size();
-  }
-  const auto along = from.shape.begin() + static_cast<std::ptrdiff_t>(wanted.dimension);
-  const std::size_t outer = std::accumulate(from.shape.begin(), along, std::size_t{1}, std::multiplies<>{});
-  const std::size_t unit =
-      std::accumulate(along + 1, from.shape.end(), bytes_of(from.type), std::multiplies<>{});
-  made.form.shape[wanted.dimension] = local.size();
-  for (std::size_t row = 0; row < outer && unit > 0 && !local.empty(); ++row)
-    made.runs.push_back(from.values.part((row * *along + local.first) * unit, local.size() * unit));
-  if (made.runs.size() == outer && local.size() == *along)
-    made.runs = {from.values};
-  return made;
-}
-
-// Whether shards lie behind each other in what they make.
-bool in_a_row(std::span<const region> shards) {
-  const tensor& of = shards[0].form;
-  return shards.size() == 1 ||
-         std::all_of(of.shape.begin(), of.shape.begin() + static_cast<std::ptrdiff_t>(of.part->dimension),
-                     [](std::size_t extent) { return extent == 1; });
-}
-
-// The values of regions behind each other: as they are if they are one run that is here.
-buffer brought(std::span<const region> regions, std::vector<fetch_plan::piece>& pieces) {
-  if (regions.size() == 1 && regions[0].runs.size() == 1 && regions[0].runs[0].far() == nullptr)
-    return regions[0].runs[0];
-  std::size_t bytes = 0;
-  for (const region& each : regions)
-    for (const buffer& run : each.runs)
-      bytes += run.bytes();
-  block whole{std::make_shared_for_overwrite<std::byte[]>(bytes)};
-  for (const region& each : regions)
-    for (const buffer& run : each.runs)
-      fill(whole, run, pieces);
-  return {whole.bytes.get(), bytes, whole.bytes};
 }
 
 // Of replicas, which follow each other, one: that is here, or whose turn it is.
@@ -216,7 +120,13 @@ std::size_t bytes_to_leave(const weights& tensors) {
   return bytes;
 }
 
-fetch_plan::fetch_plan(batch rows, const finder& find) : rows_(std::move(rows)) {
+// A tensor, or a part of one, whose values are several runs of bytes behind each other.
+struct fetch_plan::region {
+  tensor form;
+  std::vector<buffer> runs;
+};
+
+fetch_plan::fetch_plan(batch rows, const finder& find, const blocks& shared) : rows_(std::move(rows)) {
   if (!is_far(rows_))
     return;
   table made = data::table_access::view(rows_);
@@ -228,17 +138,19 @@ fetch_plan::fetch_plan(batch rows, const finder& find) : rows_(std::move(rows)) 
       if (each.values.far() != nullptr)
         if (auto here = find(each.values))
           each.values = *std::move(here);
-    column = any_far(chunks) ? brought(column, chunks, pieces_) : slot_of(column, std::move(chunks));
+    column = any_far(chunks) ? brought(column, chunks, shared) : slot_of(column, std::move(chunks));
   }
   rows_ = data::table_access::of(std::move(made));
 }
 
-fetch_plan::fetch_plan(const weights& tensors, const finder& find, const shard_rule& wanted, std::size_t turn)
-    : tensors_(tensors) {
-  if (!is_far(tensors) && !wanted)
-    return;
+fetch_plan::fetch_plan(const weights& tensors, const finder& find, const shard_rule& wanted, std::size_t turn,
+                       const blocks& shared)
+    : version_(tensors.version()) {
   const std::span<const named_tensor> all = tensors.tensors();
-  std::vector<named_tensor> made;
+  if (!is_far(tensors) && !wanted) {
+    tensors_.assign(all.begin(), all.end());
+    return;
+  }
   for (std::size_t at = 0; at < all.size();) {
     const std::span<const named_tensor> of = same_name(all.subspan(at));
     const std::vector<std::size_t> shape = whole_shape(of[0].value);
@@ -247,46 +159,157 @@ fetch_plan::fetch_plan(const weights& tensors, const finder& find, const shard_r
       check_wanted(of[0].name, shape, *part);
       parts_[of[0].name] = *part;
     }
-    bring(of[0].name, without_replicas(of, find, turn), part, made);
+    bring(of[0].name, without_replicas(of, find, turn), part, shared);
     at += of.size();
   }
-  tensors_ = weights{std::move(made), tensors.version()};
+}
+
+std::span<std::byte> fetch_plan::next_block(std::size_t bytes, const blocks& shared) {
+  const std::size_t at = memory_.size();
+  memory_.push_back(at < shared.size() ? shared[at] : std::make_shared_for_overwrite<std::byte[]>(bytes));
+  return {memory_.back().get(), bytes};
+}
+
+void fetch_plan::fill(std::span<std::byte>& rest, const buffer& from) {
+  const std::span<std::byte> into = rest.first(from.bytes());
+  rest = rest.subspan(from.bytes());
+  if (into.empty())
+    return;
+  if (from.far() != nullptr) {
+    pieces_.push_back({from, into});
+    return;
+  }
+  all_far_ = false;
+  std::memcpy(into.data(), from.data(), into.size());
+}
+
+slot fetch_plan::brought(const slot& column, const std::vector<chunk>& chunks, const blocks& shared) {
+  const column_type& type = column.store->type();
+  std::vector<chunk> own;
+  std::size_t bytes = 0;
+  std::size_t rows = 0;
+  for (const chunk& each : chunks) {
+    own.push_back(alone(each, type));
+    bytes += own.back().values.bytes();
+    rows += each.rows;
+  }
+  std::span<std::byte> rest = next_block(bytes, shared);
+  const buffer values{rest.data(), bytes, memory_.back()};
+  std::vector<std::uint64_t> offsets{0};
+  for (const chunk& each : own) {
+    fill(rest, each.values);
+    const auto* from = each.offsets.as<std::uint64_t>();
+    for (std::size_t row = 0; from != nullptr && row < each.rows; ++row)
+      offsets.push_back(offsets.back() + from[row + 1] - from[row]);
+  }
+  const bool dense = type.kind == column_type::form::dense;
+  return slot_of(column, {{values, dense ? buffer{} : buffer::of(std::move(offsets)), 0, rows}});
+}
+
+// The values of regions behind each other: as they are if they are one run that is here.
+buffer fetch_plan::brought(std::span<const region> regions, const blocks& shared) {
+  if (regions.size() == 1 && regions[0].runs.size() == 1 && regions[0].runs[0].far() == nullptr)
+    return regions[0].runs[0];
+  std::size_t bytes = 0;
+  for (const region& each : regions)
+    for (const buffer& run : each.runs)
+      bytes += run.bytes();
+  std::span<std::byte> rest = next_block(bytes, shared);
+  const buffer values{rest.data(), bytes, memory_.back()};
+  for (const region& each : regions)
+    for (const buffer& run : each.runs)
+      fill(rest, run);
+  return values;
+}
+
+// What of a shard lies in the wanted part, as a shard of that part.
+fetch_plan::region fetch_plan::narrowed(const tensor& from, const shard& wanted) {
+  region made{from, {}};
+  interval local = wanted.held;
+  if (from.part && from.part->dimension == wanted.dimension) {
+    const interval shared = intersect(from.part->held, wanted.held);
+    local = shared.empty() ? interval{} : interval{shared.first - from.part->held.first, shared.end - from.part->held.first};
+    made.form.part->held = {shared.first - wanted.held.first, shared.end - wanted.held.first};
+    made.form.part->whole = wanted.held.size();
+  }
+  const auto along = from.shape.begin() + static_cast<std::ptrdiff_t>(wanted.dimension);
+  const std::size_t outer = std::accumulate(from.shape.begin(), along, std::size_t{1}, std::multiplies<>{});
+  const std::size_t unit = std::accumulate(along + 1, from.shape.end(), bytes_of(from.type), std::multiplies<>{});
+  made.form.shape[wanted.dimension] = local.size();
+  if (outer == 1 || local.size() == *along) {
+    made.runs = {from.values.part(local.first * unit, outer * local.size() * unit)};
+    return made;
+  }
+  for (std::size_t row = 0; row < outer && unit > 0 && !local.empty(); ++row)
+    made.runs.push_back(from.values.part((row * *along + local.first) * unit, local.size() * unit));
+  return made;
+}
+
+// Whether nothing is missing of what regions are shards of.
+bool fetch_plan::covered(std::span<const region> regions) {
+  if (!regions[0].form.part)
+    return true;
+  std::size_t next = 0;
+  for (const region& each : regions) {
+    if (each.form.part->held.first != next)
+      return false;
+    next = each.form.part->held.end;
+  }
+  return next == regions[0].form.part->whole;
+}
+
+// Whether shards lie behind each other in what they make.
+bool fetch_plan::in_a_row(std::span<const region> regions) {
+  const tensor& of = regions[0].form;
+  return regions.size() == 1 ||
+         std::all_of(of.shape.begin(), of.shape.begin() + static_cast<std::ptrdiff_t>(of.part->dimension),
+                     [](std::size_t extent) { return extent == 1; });
 }
 
 void fetch_plan::bring(const std::string& name, const std::vector<tensor>& shards, const std::optional<shard>& wanted,
-                       std::vector<named_tensor>& made) {
+                       const blocks& shared) {
   std::vector<region> regions;
   for (const tensor& each : shards) {
-    regions.push_back(wanted ? narrowed(each, *wanted) : region{each, {each.values}});
-    if (regions.size() > 1 && regions.back().form.part->held.empty())
-      regions.pop_back();
-    else if (regions.size() > 1 && regions.front().form.part->held.empty())
-      regions.erase(regions.begin());
+    region next = wanted ? narrowed(each, *wanted) : region{each, {each.values}};
+    const auto empty = [](const region& of) { return of.form.part && of.form.part->held.empty(); };
+    if (regions.size() == 1 && empty(regions[0]))
+      regions.clear();
+    if (regions.empty() || !empty(next))
+      regions.push_back(std::move(next));
   }
-  if (in_a_row(regions)) {
-    tensor whole = regions[0].form;
-    whole.shape = whole_shape(whole);
-    whole.part.reset();
-    whole.values = brought(regions, pieces_);
-    made.push_back({name, std::move(whole)});
+  const bool empty = wanted && wanted->held.empty();
+  const bool whole = empty || covered(regions);
+  if (wanted && !whole)
+    throw error("weights: of tensor '" + name + "', " + to_string(wanted->held) + " along dimension " +
+                std::to_string(wanted->dimension) + " is wanted, and not all of it is there");
+  if (whole && (empty || in_a_row(regions))) {
+    tensor made = regions[0].form;
+    made.shape = whole_shape(made);
+    made.part.reset();
+    made.values = brought(regions, shared);
+    tensors_.push_back({name, std::move(made)});
     return;
   }
-  apart_ = true;
+  if (whole)
+    apart_.insert(name);
   for (region& each : regions) {
-    each.form.values = brought({&each, 1}, pieces_);
-    made.push_back({name, std::move(each.form)});
+    each.form.values = brought({&each, 1}, shared);
+    tensors_.push_back({name, std::move(each.form)});
   }
 }
 
 weights fetch_plan::tensors() const {
-  if (!apart_ && parts_.empty())
-    return tensors_;
-  const weights whole = apart_ ? assemble(std::span(&tensors_, 1)) : tensors_;
-  std::vector<named_tensor> all(whole.tensors().begin(), whole.tensors().end());
-  for (named_tensor& each : all)
-    if (const auto part = parts_.find(each.name); part != parts_.end())
-      each.value.part = part->second;
-  return weights{std::move(all), tensors_.version()};
+  std::vector<named_tensor> made;
+  for (std::span<const named_tensor> rest(tensors_); !rest.empty();) {
+    const std::span<const named_tensor> of = same_name(rest);
+    rest = rest.subspan(of.size());
+    const weights one{{of.begin(), of.end()}};
+    const weights whole = apart_.contains(of[0].name) ? assemble(std::span(&one, 1)) : one;
+    made.insert(made.end(), whole.tensors().begin(), whole.tensors().end());
+    if (const auto part = parts_.find(of[0].name); part != parts_.end())
+      made.back().value.part = part->second;
+  }
+  return weights{std::move(made), version_};
 }
 
 std::vector<weights> one_by_one(const weights& tensors) {

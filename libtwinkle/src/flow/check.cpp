@@ -265,7 +265,7 @@ class checker {
     const auto fewest = filtered(edge) ? std::optional<std::size_t>(1) : fewest_taken(edge);
     const bool whole_groups = endpoint.how.how && endpoint.how.how->whole_groups;
     const std::size_t together = whole_groups ? rows_.group_size(edge) : 1;
-    if (endpoint.fewer == small::unset && fewest && *fewest / together < ranks)
+    if (endpoint.fewer == small::unset && fewest && (*fewest + together - 1) / together < ranks)
       problem(plan_.name_of(edge.to) + " may get as few as " + std::to_string(*fewest) + " rows" +
               (together > 1 ? ", in groups of " + std::to_string(together) + " that stay together," : "") + " for its " +
               std::to_string(ranks) + (kind == dispatch::slice ? " workers" : " data ranks") + "; give it a policy with .small, or let the source drop its last rows");

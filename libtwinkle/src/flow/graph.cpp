@@ -9,13 +9,15 @@ namespace detail {
 
 namespace {
 
-// Whether a second declaration asks for what the first did; rules are told apart by being given at all.
+// Whether a second declaration asks for what the first did. Functions cannot be compared: of rules that hold some, both
+// have one or neither.
 bool same_policies(const blueprint::endpoint_spec& a, const blueprint::endpoint_spec& b) {
-  const auto ruled = [](const blueprint::endpoint_spec& of) {
-    return of.how.how || of.result.how || of.micro_batches || of.reads || of.shards;
-  };
-  return !ruled(a) && !ruled(b) && a.how.kind == b.how.kind && a.result.kind == b.result.kind && a.fewer == b.fewer &&
-         a.deadline == b.deadline && a.retries == b.retries && a.failed == b.failed;
+  const auto both = [](const auto& one, const auto& other) { return (one == nullptr) == (other == nullptr); };
+  return a.how.kind == b.how.kind && both(a.how.how, b.how.how) && a.result.kind == b.result.kind &&
+         both(a.result.how, b.result.how) && a.fewer == b.fewer && both(a.micro_batches, b.micro_batches) &&
+         both(a.reads, b.reads) && (!a.reads || *a.reads == *b.reads) && both(a.shards, b.shards) &&
+         (!a.shards || a.shards->axes == b.shards->axes) && a.deadline == b.deadline && a.retries == b.retries &&
+         a.failed == b.failed;
 }
 
 }  // namespace

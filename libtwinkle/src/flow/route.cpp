@@ -26,20 +26,43 @@ machine::flight* machine::find(call_id id) {
   return found == calls_.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// The columns that go around the workers. Throws `error` for one to be read that is not there.
+std::vector<std::string> around(const call& wanted) {
+  const auto* rows = std::get_if<batch>(&wanted.input);
+  std::vector<std::string> names = rows != nullptr && wanted.reads ? rows->names() : std::vector<std::string>{};
+  if (names.empty())
+    return {};  // without columns it has no rows either
+  (void)rows->select(std::vector<std::string_view>(wanted.reads->begin(), wanted.reads->end()));
+  std::erase_if(names, [&](const std::string& name) {
+    return std::find(wanted.reads->begin(), wanted.reads->end(), name) != wanted.reads->end();
+  });
+  return names;
+}
+
+}  // namespace
+
 delivery machine::to_deliver(const flight& of, std::size_t part, std::size_t worker, const payload& given) {
   delivery made{worker, given, of.parts[part].micro_batches};
   auto* rows = std::get_if<batch>(&made.input);
-  const bool has_columns = rows != nullptr && !rows->names().empty();  // without any, it has no rows either
-  if (of.wanted.reads && has_columns)
-    *rows = rows->select(std::vector<std::string_view>(of.wanted.reads->begin(), of.wanted.reads->end()));
+  if (of.around.empty() || rows == nullptr)
+    return made;
+  const std::vector<std::string> all = rows->names();
+  std::vector<std::string_view> read;
+  for (const std::string& name : all)
+    if (std::find(of.around.begin(), of.around.end(), name) == of.around.end())
+      read.push_back(name);
+  *rows = rows->select(read);
   return made;
 }
 
 batch machine::with_unread(std::size_t worker, call_id id, const batch& rows) const {
   const auto open = open_part(worker, id);
-  const auto& reads = open ? calls_[open->call].wanted.reads : nullptr;
-  const batch* had = reads ? given(id, worker) : nullptr;
-  return had == nullptr ? rows : route::with_unread(*had, rows, *reads);
+  if (!open || calls_[open->call].around.empty())
+    return rows;
+  const batch* had = given(id, worker);
+  return had == nullptr ? rows : route::with_unread(*had, rows, calls_[open->call].around);
 }
 
 machine::started machine::start(call wanted) {
@@ -55,6 +78,12 @@ machine::started machine::start(call wanted) {
     return begun;
   }
   flight added{begun.call, std::move(wanted), std::move(parts).value(), {}};
+  try {
+    added.around = around(added.wanted);
+  } catch (const error& missing) {
+    begun.refused = outcome{begun.call, fault{workers_.stage, added.wanted.endpoint, std::nullopt, missing.what()}};
+    return begun;
+  }
   if (added.wanted.only)
     std::erase_if(added.parts, [&](const returned& part) { return part.worker != *added.wanted.only; });
   // Rows that were picked are put back into the order of the input.
@@ -66,15 +95,9 @@ machine::started machine::start(call wanted) {
     return begun;
   }
   begun.deliveries.reserve(added.parts.size());
-  try {
-    for (std::size_t at = 0; at < added.parts.size(); ++at)
-      if (!added.begun.contains(at))
-        begun.deliveries.push_back(to_deliver(added, at, added.parts[at].worker, added.parts[at].given));
-  } catch (const error& missing) {
-    begun.deliveries.clear();
-    begun.refused = outcome{begun.call, fault{workers_.stage, added.wanted.endpoint, std::nullopt, missing.what()}};
-    return begun;
-  }
+  for (std::size_t at = 0; at < added.parts.size(); ++at)
+    if (!added.begun.contains(at))
+      begun.deliveries.push_back(to_deliver(added, at, added.parts[at].worker, added.parts[at].given));
   calls_.push_back(std::move(added));
   flight& call = calls_.back();
   if (call.parts.empty())

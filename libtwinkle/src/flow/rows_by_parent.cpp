@@ -135,15 +135,16 @@ std::variant<batch, std::string> rows_by_parent(const batch& given, const batch&
   return value.take(order);
 }
 
-batch with_unread(const batch& given, const batch& value, const std::vector<std::string>& read) {
-  const std::vector<std::string> there = given.names();
+batch with_unread(const batch& given, const batch& value, const std::vector<std::string>& around) {
   std::vector<std::string_view> unread;
-  for (const std::string& name : there)
-    if (std::find(read.begin(), read.end(), name) == read.end() && !value.has(name))
+  for (const std::string& name : around)
+    if (given.has(name) && !value.has(name))
       unread.push_back(name);
-  if (unread.empty() || value.empty())
+  if (unread.empty() || value.names().empty())
     return value;
   const batch others = given.select(unread);
+  if (value.empty())
+    return value.beside(others[{0, 0}]);
   if (value.shares_tags(given) || (!value.identified() && value.rows() == given.rows()))
     return value.beside(others);
   if (!value.identified() || !given.identified())

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +17,11 @@
 #include "twinkle/data/weights.hpp"
 
 namespace twinkle {
+
+namespace data {
+struct chunk;
+struct slot;
+}
 
 /// Keeps bytes for other nodes, and gives the buffer that says where they are.
 using keeper = std::function<buffer(const buffer&)>;
@@ -44,28 +51,46 @@ class fetch_plan {
   /// Bytes that lie here after all, of a far buffer; nothing if they do not.
   using finder = std::function<std::optional<buffer>(const buffer&)>;
 
-  fetch_plan(batch rows, const finder& find);
+  /// Where pieces go.
+  using blocks = std::vector<std::shared_ptr<std::byte[]>>;
+
+  /// `shared`: the blocks of a plan with the same pieces, to be used in place of new ones.
+  fetch_plan(batch rows, const finder& find, const blocks& shared = {});
   /// Of each tensor what is `wanted`, and no other byte. `turn` says whose turn it is among replicas. Throws `error` naming
   /// the tensor where what is wanted does not lie in it.
-  fetch_plan(const weights& tensors, const finder& find, const shard_rule& wanted = nullptr, std::size_t turn = 0);
+  fetch_plan(const weights& tensors, const finder& find, const shard_rule& wanted = nullptr, std::size_t turn = 0,
+             const blocks& shared = {});
 
   [[nodiscard]] const std::vector<piece>& pieces() const { return pieces_; }
-  /// The tensors that are wanted in part, by name.
-  [[nodiscard]] const std::map<std::string, shard>& parts() const { return parts_; }
+  [[nodiscard]] const blocks& memory() const { return memory_; }
+  /// Whether the blocks hold nothing but pieces, so that plans with the same pieces may share them.
+  [[nodiscard]] bool may_share() const { return all_far_; }
 
   /// The value, once every piece is where it goes.
   [[nodiscard]] const batch& rows() const { return rows_; }
   [[nodiscard]] weights tensors() const;
 
  private:
+  struct region;
+
+  [[nodiscard]] std::span<std::byte> next_block(std::size_t bytes, const blocks& shared);
+  void fill(std::span<std::byte>& rest, const buffer& from);
+  [[nodiscard]] data::slot brought(const data::slot& column, const std::vector<data::chunk>& chunks, const blocks& shared);
+  [[nodiscard]] buffer brought(std::span<const region> regions, const blocks& shared);
   void bring(const std::string& name, const std::vector<tensor>& shards, const std::optional<shard>& wanted,
-             std::vector<named_tensor>& made);
+             const blocks& shared);
+  [[nodiscard]] static region narrowed(const tensor& from, const shard& wanted);
+  [[nodiscard]] static bool covered(std::span<const region> regions);
+  [[nodiscard]] static bool in_a_row(std::span<const region> regions);
 
   batch rows_;
-  weights tensors_;
-  bool apart_ = false;  // there are shards that are not in a row
-  std::map<std::string, shard> parts_;
-  std::vector<piece> pieces_;
+  std::vector<named_tensor> tensors_;
+  std::uint64_t version_ = 0;
+  std::set<std::string> apart_ = {};           // tensors whose shards are not in a row
+  std::map<std::string, shard> parts_ = {};    // of the tensors that are wanted in part
+  std::vector<piece> pieces_ = {};
+  blocks memory_ = {};
+  bool all_far_ = true;
 };
 
 /// Each tensor by itself, with its shards and replicas.

@@ -51,10 +51,10 @@ using collector = std::function<result<collected>(const team&, const call& of, s
 /// lost without a tombstone, or changed in number without parents.
 [[nodiscard]] std::variant<batch, std::string> rows_by_parent(const batch& given, const batch& value);
 
-/// The rows that a worker returned for `given`, of which it was given the columns `read` only: with the others beside
-/// them, of the row that each is or descends from; those that it returned itself stay as it returned them. No element is
-/// copied. Rows that descend from none given come back as they are.
-[[nodiscard]] batch with_unread(const batch& given, const batch& value, const std::vector<std::string>& read);
+/// The rows that a worker returned for `given`, of which it was not given the columns `around`: with those beside them, of
+/// the row that each is or descends from; what it returned itself stays as it returned it. No element is copied. Rows that
+/// descend from none given come back as they are.
+[[nodiscard]] batch with_unread(const batch& given, const batch& value, const std::vector<std::string>& around);
 
 /// Those that nobody is to go on with.
 [[nodiscard]] batch finished_rows(const batch& rows);

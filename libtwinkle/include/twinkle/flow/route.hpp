@@ -180,6 +180,7 @@ class machine {
     std::vector<bool> answered;
     std::size_t answers = 0;
     std::map<std::size_t, progress> begun = {};  // by part
+    std::vector<std::string> around = {};        // columns that workers are not given
   };
   struct spot {
     std::size_t call = 0;

@@ -15,7 +15,8 @@
 namespace twinkle {
 
 /// How the workers of a stage share the tensors that they load: the ranks that differ only along `axes` have an even part
-/// each, in the order of their ranks, along the dimension that `along` says; where it says none, each has the whole.
+/// each, in the order of their ranks, along the dimension that `along` says; where it says none, each has the whole. `along`
+/// is called from several threads, on every node, and says the same each time.
 ///
 ///     {.axes = {"tp"}, .along = by_rows}      tp 2: a tensor of 5 rows    rank 0 loads [0,3)    rank 1 loads [3,5)
 struct sharding {
