@@ -49,9 +49,12 @@ std::vector<tensor> without_replicas(std::span<const named_tensor> all, const fe
       ++end;
     const tensor* taken = &all[first + turn % (end - first)].value;
     std::optional<buffer> here;
-    for (std::size_t at = first; at < end && !here; ++at)
-      if (const buffer& values = all[at].value.values; (here = values.far() == nullptr ? values : find(values)))
+    for (std::size_t at = first; at < end && !here; ++at) {
+      const buffer& values = all[at].value.values;
+      here = values.far() == nullptr ? std::optional(values) : find(values);
+      if (here)
         taken = &all[at].value;
+    }
     chosen.push_back(*taken);
     if (here)
       chosen.back().values = *std::move(here);

@@ -156,9 +156,9 @@ batch with_unread(const batch& given, const batch& value, const std::vector<std:
     const auto parent = origin.find(tag.id);
     if (!parent)
       return value;
-    if (run.size() > 0 && *parent != run.end)
+    if (!run.empty() && *parent != run.end)
       pieces.push_back(others[std::exchange(run, {*parent, *parent})]);
-    run = {run.size() > 0 ? run.first : *parent, *parent + 1};
+    run = {run.empty() ? *parent : run.first, *parent + 1};
   }
   pieces.push_back(others[run]);
   return value.beside(batch::concat(pieces));
