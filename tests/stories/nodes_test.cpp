@@ -79,6 +79,16 @@ TEST_CASE_FIXTURE(fetching, "the node of the model dies in the middle of its fet
   whole();
 }
 
+TEST_CASE_FIXTURE(fetching, "a node that dies with rows that others wait for: they are made again, or one fault says whose they were") {
+  for (int time = 1; time <= 5; ++time)
+    at(time * 110ms + 5ms).crash_node(1, 50ms);
+  allow_fault();
+  expect("all is trained, or the fault names the node", [](const tk::sim::seen& of) {
+    return of.fault().empty() ? of.run.steps.size() == 20 : of.fault().find("node 'b'") != std::string::npos;
+  });
+  whole();
+}
+
 TEST_CASE_FIXTURE(fetching, "case K-F3: what is kept for others does not grow from step to step, and is gone in the end") {
   of.bound = 0;
   of.steps = 60;
