@@ -144,9 +144,11 @@ porter::need porter::needed(const Make& plan_into) {
   need made{plan_into({}), std::make_shared<arrival>()};
   if (made.plan.pieces().empty())
     return made;
-  std::weak_ptr<arrival>& known = under_way_[signature_of(made.plan)];
+  const signature what = signature_of(made.plan);
+  std::weak_ptr<arrival>& known = under_way_[what];
   if (auto there = known.lock(); there && !there->failed && made.plan.may_share())
-    return {plan_into(there->into), there};
+    if (need same{plan_into(there->into), there}; signature_of(same.plan) == what)
+      return same;
   made.bytes->into = made.plan.memory();
   if (made.plan.may_share())
     known = made.bytes;
