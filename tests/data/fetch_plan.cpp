@@ -381,3 +381,18 @@ TEST_CASE("far pieces are refused where none may be") {
   CHECK_THROWS_WITH_AS((void)twinkle::from_bytes(buffer::of(to_bytes(twinkle::to_wire(left)))),
                        "wire: pieces are said to lie on another node, where all must be here", twinkle::error);
 }
+
+TEST_CASE("the rows that are gone are those of which some node kept elements") {
+  node left{1};
+  node right{2};
+  const batch some = sent(left, numbered(3));
+  const batch others = sent(right, numbered(2));
+  const batch all = batch::concat(std::vector<batch>{some, others, some[{1, 3}]});
+  const auto of = [](std::size_t number) { return [=](const far_bytes& where) { return where.node == number; }; };
+  CHECK(rows_gone(all, of(1)) == std::vector<std::size_t>{0, 1, 2, 5, 6});
+  CHECK(rows_gone(all, of(2)) == std::vector<std::size_t>{3, 4});
+  CHECK(rows_gone(all[{2, 4}], of(2)) == std::vector<std::size_t>{1});
+  CHECK(rows_gone(all, of(3)).empty());
+  CHECK(rows_gone(fetched(left, some), of(1)).empty());
+  CHECK(rows_gone(batch{}, of(1)).empty());
+}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """grpo_sort on three nodes gives what it gives on one machine, goes on without half of its samplers, and ends with one
 clear message without its model; a small pipeline keeps its memory, descriptors and threads over many steps."""
+import json
 import os
 import pathlib
 import signal
@@ -29,7 +30,9 @@ run = Run(SORT, "three", [0, 6, 2], "--steps", "6", "--model-dp", "4")
 assert run.end() == {"a": 0, "b": 0, "c": 0}, run.everything()
 assert run.metrics() == expected, (run.metrics()[0], expected[0])
 assert (run.out / "model.safetensors").read_bytes() == (HERE / "alone" / "model.safetensors").read_bytes()
-print("ok, three nodes give what one does, to the last bit")
+seconds = [json.loads(line)["seconds"] for line in (run.out / "metrics.jsonl").read_text().splitlines()]
+assert all(step["sampler"] > 0 and step["model"] > 0 and step["no_body"] < step["step"] for step in seconds), seconds
+print("ok, three nodes give what one does, to the last bit, and say how long they worked")
 
 # Half of the samplers are gone in the middle of the run.
 expected = alone(SORT, "whole", "--steps", "6")
@@ -41,6 +44,17 @@ for how in (signal.SIGKILL, signal.SIGSTOP):
     assert "node 'b' was lost" in run.said("a"), run.everything()
     assert trained(run.metrics()) == trained(expected), run.everything()
     print(f"ok, half of the samplers gone by {how.name}: the same rows are trained")
+
+# A node is gone with rows that others have not fetched yet: these are lost by name, and no step is.
+for how in (signal.SIGKILL, signal.SIGSTOP):
+    run = Run(WIDE, "lossy_" + how.name, [0, 1, 5], "--steps", "100", "--rows", "32", "--lossy", "1", "--silence", "2")
+    run.await_steps(10)
+    run.nodes["b"].send_signal(how)
+    assert run.end(but="b") == {"a": 0, "c": 0}, run.everything()
+    assert "node 'b' was lost" in run.said("a"), run.everything()
+    steps = run.metrics()
+    assert len(steps) == 100 and all(step["rows"] + step["tombstones"] == 32 for step in steps), steps
+    print(f"ok, a node gone by {how.name} with {sum(step['tombstones'] for step in steps)} rows that nobody else had")
 
 # The model is gone.
 for how in (signal.SIGKILL, signal.SIGSTOP):

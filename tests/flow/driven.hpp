@@ -20,8 +20,16 @@ class driven {
   void tell(const twinkle::message& content) {
     for (twinkle::envelope& each : machine_.receive(twinkle::message(content), now)) {
       if (const auto* task = std::get_if<twinkle::msg::task>(&each.content)) {
-        open_.at(static_cast<std::size_t>(each.to.index)).push_back(*task);
-        order_[static_cast<std::size_t>(each.to.index)].push_back(name_of(*task));
+        const auto worker = static_cast<std::size_t>(each.to.index);
+        twinkle::msg::task given = *task;
+        if (given.gathered) {
+          REQUIRE(gathered_.at(worker).call == *given.gathered);
+          given.input = gathered_.extract(worker).mapped().input;
+        } else if (given.what == twinkle::msg::task::kind::gather) {
+          gathered_[worker] = given;
+        }
+        open_.at(worker).push_back(given);
+        order_[worker].push_back(name_of(given));
       } else {
         posted.push_back(std::move(each));
       }
@@ -86,6 +94,8 @@ class driven {
     if (task.what == twinkle::msg::task::kind::destroy)
       return "destructor";
     const auto& endpoint = plan_.endpoints[task.endpoint];
+    if (task.what == twinkle::msg::task::kind::gather)
+      return "gather " + std::to_string(rows_of(task.input).rows());
     if (const auto* rows = std::get_if<twinkle::batch>(&task.input))
       return endpoint.name + " " + std::to_string(rows->rows());
     return endpoint.name + " " + std::to_string(task.version);
@@ -113,6 +123,7 @@ class driven {
   twinkle::stage_machine machine_;
   std::vector<std::deque<twinkle::msg::task>> open_;
   std::map<std::size_t, std::vector<std::string>> order_;
+  std::map<std::size_t, twinkle::msg::task> gathered_;  // by worker
 };
 
 inline twinkle::stage_plan plan_of(const twinkle::graph& g, std::size_t stage) {

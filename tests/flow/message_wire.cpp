@@ -120,9 +120,12 @@ TEST_CASE("a task arrives with all that it says") {
   CHECK(content_of(std::get<batch>(task.input)) == content_of(numbered(3)));
   REQUIRE(task.micro_batches != nullptr);
   CHECK(*task.micro_batches == micro_batches);
+  CHECK_FALSE(task.gathered.has_value());
+  sent.gathered = 17;
+  CHECK(there_and_back(sent).gathered == 17);
   CHECK(there_and_back(msg::task{}).micro_batches == nullptr);
   CHECK(there_and_back(with_plan(0, {})).micro_batches->empty());
-  for (const kind what : {kind::construct, kind::destroy})
+  for (const kind what : {kind::construct, kind::destroy, kind::gather})
     CHECK(there_and_back(msg::task{.what = what}).what == what);
 }
 
@@ -143,6 +146,7 @@ TEST_CASE("cancels, abandons, replies and emitted rows arrive with all that they
   CHECK_FALSE(all.call.has_value());
   CHECK(all.why == fault{});
   (void)there_and_back(msg::abandon{});
+  CHECK(there_and_back(msg::reply{3, 9, payload{}, std::chrono::milliseconds(5)}).ran == std::chrono::milliseconds(5));
   const auto failed = there_and_back(msg::reply{3, 9, why});
   CHECK(failed.worker == 3);
   CHECK(failed.call == 9);
@@ -228,7 +232,7 @@ TEST_CASE("kinds, endpoints and flags that there are not are refused") {
   CHECK(complaint({0}, 1) == "wire: there is no message of kind 0");
   CHECK(complaint({6}, 1) == "wire: there is no message of kind 6");
   const msg::task task{.endpoint = choose_at, .input = choice()};
-  CHECK(complaint(task, 9, 3) == "wire: there is no task of kind 3");
+  CHECK(complaint(task, 9, 4) == "wire: there is no task of kind 4");
   CHECK(complaint(task, 10, 9) ==
         "wire: the message names endpoint 9 of a stage that has 9; every node must build the same graph");
   CHECK(complaint(task, 10, pass_at) == "wire: there are arguments for what takes none");

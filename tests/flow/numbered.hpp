@@ -33,6 +33,15 @@ inline twinkle::batch numbered(std::size_t count, std::int64_t first = 0) {
   return plain(count, first).with_tags(std::move(tags));
 }
 
+/// With a column that a process of some node keeps.
+inline twinkle::batch kept_by(const twinkle::batch& rows, std::size_t node, std::uint64_t life = 1) {
+  constexpr twinkle::column<double> wide{"wide"};
+  return rows.with_dense(wide.name, type_of(wide),
+                         twinkle::buffer{std::make_shared<const twinkle::far_bytes>(
+                                             node, twinkle::far_bytes::first_key(life)),
+                                         0, rows.rows() * sizeof(double)});
+}
+
 /// `each` children of every row, with the numbers of their parents.
 inline twinkle::batch children(const twinkle::batch& of, std::size_t each) {
   std::vector<std::size_t> parents;

@@ -86,6 +86,18 @@ TEST_CASE("when its retries are used up a call fails with the last cause, or los
   }
 }
 
+TEST_CASE("a replica that fails when it has closed all of its rows does not lose those that its peer still works on") {
+  machine calls{team_of({.dp_size = 1, .tp_size = 2})};
+  const auto begun = calls.start(retried(3, 1));
+  calls.closed(1, begun.call, children(rows_of(begun.deliveries[1].input), 1));
+  CHECK_FALSE(calls.reply(1, begun.call, fault{broken}));
+  const auto again = calls.take_again(-1);
+  REQUIRE(again.size() == 2);
+  CHECK(numbers_of(rows_of(again[0].what.input)) == numbers{0, 1, 2});
+  for (const auto& each : calls.take_setbacks())
+    CHECK(each.dropped == 0);
+}
+
 TEST_CASE("case K-F6: a failed generation is a tombstone with its cause, never a row") {
   machine calls{team_of({.dp_size = 2})};
   const auto begun = calls.start(retried(2, 0, failing::drops_rows));

@@ -59,6 +59,56 @@ TEST_CASE_FIXTURE(joined, "many bytes are kept until the worker that needs them 
   CHECK(at(a).kept->pieces() == 0);
 }
 
+TEST_CASE_FIXTURE(joined, "what a worker gathers is there for the task that it came ahead of, and is fetched once") {
+  const tk::batch described = sampled(100);
+  const std::size_t train = endpoint(*this, model, "train");
+  const auto post = [&](tk::route::call_id call, bool gathers, std::optional<tk::route::call_id> gathered) {
+    tk::msg::task made{call, gathers ? tk::msg::task::kind::gather : tk::msg::task::kind::run, train};
+    if (!gathered)
+      made.input = described;
+    made.gathered = gathered;
+    at(a).way->post(address::router(model), address::worker(model, 0), made);
+    run();
+  };
+  post(7, true, std::nullopt);
+  REQUIRE(at(c).got.size() == 1);  // who answers that it is there
+  CHECK(std::get<tk::msg::task>(at(c).got[0].content).what == tk::msg::task::kind::gather);
+  CHECK(std::holds_alternative<std::monostate>(std::get<tk::msg::task>(at(c).got[0].content).input));
+  CHECK(at(c).fetched_bytes == 100 * lab::width * sizeof(float));
+  at(c).got.clear();
+  SUBCASE("which gets it") {
+    at(b).lose_rows();
+    post(8, false, 7);
+    REQUIRE(at(c).got.size() == 1);
+    CHECK(first_value(rows_of(at(c).got[0]), 99) == 99);
+    CHECK(at(c).fetched_bytes == 100 * lab::width * sizeof(float));
+    at(c).got.clear();
+    post(9, false, 7);  // but once
+    CHECK(at(c).got.empty());
+    CHECK(std::get<tk::msg::reply>(at(a).got.at(0).content).value.failure().cause ==
+          "what it needs cannot be fetched: what was gathered for it in call 7 is not here");
+  }
+  SUBCASE("and no other that comes before it") {
+    post(8, false, std::nullopt);
+    at(b).lose_rows();
+    post(9, false, 7);
+    REQUIRE(at(c).got.size() == 2);
+    CHECK(first_value(rows_of(at(c).got[1]), 99) == 99);
+  }
+  SUBCASE("but not for one that came ahead of another") {
+    post(8, true, std::nullopt);
+    post(9, false, 7);
+    CHECK(at(c).got.size() == 1);
+    CHECK(std::get<tk::msg::reply>(at(a).got.at(0).content).call == 9);
+  }
+  SUBCASE("and one that takes its worker's place gets nothing of it") {
+    at(a).way->spawn(address::worker(model, 0));
+    run();
+    post(8, false, 7);
+    CHECK(at(c).got.empty());
+  }
+}
+
 TEST_CASE_FIXTURE(joined, "results stay where they were made, go straight to who works on them, and are then released") {
   {
     const tk::batch described = sampled(100);
@@ -136,7 +186,8 @@ TEST_CASE_FIXTURE(joined, "rows that cannot be fetched fail the call, and say wh
   CHECK(reply.worker == 1);
   CHECK(reply.call == 4);
   CHECK(to_string(reply.value.failure()) ==
-        "toy/model[dp=1]@c:gpu1 in train: what it needs cannot be fetched: node 1 keeps nothing under 1");
+        "toy/model[dp=1]@c:gpu1 in train: what it needs cannot be fetched: node 1 keeps nothing under " +
+            std::to_string(tk::far_bytes::first_key(1)));
 }
 
 TEST_CASE_FIXTURE(joined, "what cannot be sent fails its call, and says why") {

@@ -51,7 +51,7 @@ class node final : public tk::net::gateway_world {
   std::uint64_t keep(const tk::buffer& bytes) override { return kept->keep(bytes); }
   [[nodiscard]] std::optional<tk::buffer> find(std::uint64_t key) const override { return kept->find(key); }
   void release(std::uint64_t key) override { kept->release(key); }
-  void lose_rows() { kept = std::make_unique<tk::net::bulk_store>(); }
+  void lose_rows(std::uint64_t process = 0) { kept = std::make_unique<tk::net::bulk_store>(process); }
   void know(std::vector<tk::net::bulk_peer> peers) override { known = std::move(peers); }
   void fetch(std::size_t from, std::vector<tk::bulk_range> what, std::span<std::byte> into,
              std::function<void(std::optional<std::string>)> then) override;
@@ -95,7 +95,7 @@ class nodes {
   /// The process of a node, anew where there was one.
   void start(std::size_t at, std::uint64_t incarnation) {
     node& self = *each[at];
-    self.lose_rows();
+    self.lose_rows(incarnation);
     tk::net::gateway_options how;
     how.machines = machines();
     how.node = at;

@@ -16,17 +16,31 @@ using lab::task;
 using lab::wide_rows;
 using tk::address;
 
+namespace {
+
+// What the routers of a node hear of workers that are lost or back.
+template <class Message>
+std::vector<std::pair<address, Message>> heard(const lab::node& by) {
+  std::vector<std::pair<address, Message>> found;
+  for (const lab::delivered& each : by.got)
+    if (const auto* said = std::get_if<Message>(&each.content))
+      found.emplace_back(each.to, *said);
+  return found;
+}
+
+}  // namespace
+
 TEST_CASE_FIXTURE(joined, "a node that is lost takes its workers along, and what was kept for them is released") {
   at(a).way->post(address::router(sampler), address::worker(sampler, 0),
                   task(1, endpoint(*this, sampler, "sample"), wide_rows(100)));
   CHECK(at(a).kept->pieces() == 1);
   at(a).way->down(1, "closed by the other side");
-  REQUIRE(at(a).got.size() == 4);
+  const auto lost = heard<tk::msg::lost>(at(a));
+  REQUIRE(lost.size() == 4);
   for (std::size_t worker = 0; worker < 4; ++worker) {
-    CHECK(at(a).got[worker].to == address::router(sampler));
-    const auto& lost = std::get<tk::msg::lost>(at(a).got[worker].content);
-    CHECK(lost.worker == worker);
-    CHECK(lost.cause == "node 'b' was lost: closed by the other side");
+    CHECK(lost[worker].first == address::router(sampler));
+    CHECK(lost[worker].second.worker == worker);
+    CHECK(lost[worker].second.cause == "node 'b' was lost: closed by the other side");
   }
   CHECK(at(a).kept->pieces() == 0);
   CHECK(at(a).known[b].incarnation == 0);
@@ -37,15 +51,49 @@ TEST_CASE_FIXTURE(joined, "a process that comes back takes its place, and nothin
   start(b, 2);
   connect(b);
   pass();
-  REQUIRE(at(a).got.size() == 8);
-  CHECK(std::get<tk::msg::lost>(at(a).got[0].content).cause == "node 'b' was lost: its process was started again");
-  CHECK(std::get<tk::msg::back>(at(a).got[4].content).worker == 0);
+  REQUIRE(heard<tk::msg::lost>(at(a)).size() == 4);
+  CHECK(heard<tk::msg::lost>(at(a))[0].second.cause == "node 'b' was lost: its process was started again");
+  CHECK(heard<tk::msg::back>(at(a)).at(0).second.worker == 0);
   CHECK(at(c).known[b].incarnation == 2);
   CHECK(at(b).keep(tk::buffer::of(std::vector<int>{1})) > 0);
   const std::size_t kept = at(b).kept->pieces();
   described.reset();
   pass();
   CHECK(at(b).kept->pieces() == kept);
+}
+
+TEST_CASE_FIXTURE(joined, "every router hears which process is lost, and finds the rows that it kept, and no others") {
+  const tk::batch described = sampled(100);
+  start(b, 2);
+  connect(b);
+  run();
+  const auto lost = heard<tk::msg::node_lost>(at(a));
+  REQUIRE(lost.size() == placed.stages.size());
+  for (std::size_t stage = 0; stage < placed.stages.size(); ++stage)
+    CHECK(lost[stage].first == address::router(stage));
+  CHECK(lost[0].second.node == b);
+  const auto kept_there = [&](const tk::far_bytes& where) { return where.node == b && where.life() == lost[0].second.life; };
+  CHECK(rows_gone(described, kept_there).size() == 100);
+  at(a).got.clear();
+  at(a).way->spawn(address::worker(sampler, 0));
+  run();
+  CHECK(rows_gone(sampled(100), kept_there).empty());
+}
+
+TEST_CASE_FIXTURE(joined, "rows of a process that is gone are not taken to be what the next one keeps") {
+  const tk::batch described = sampled(100);
+  start(b, 2);
+  connect(b);
+  run();
+  at(a).got.clear();
+  at(a).way->spawn(address::worker(sampler, 0));
+  run();
+  const tk::batch others = sampled(100);
+  at(a).way->post(address::router(model), address::worker(model, 0), task(7, endpoint(*this, model, "train"), described));
+  run();
+  CHECK(at(c).got.empty());
+  REQUIRE(at(a).got.size() == 1);
+  CHECK_FALSE(std::get<tk::msg::reply>(at(a).got[0].content).value.has_value());
 }
 
 TEST_CASE_FIXTURE(joined, "a node that says nothing is noticed on both sides, and an idle one that pings is not") {
@@ -62,8 +110,8 @@ TEST_CASE_FIXTURE(joined, "a node that says nothing is noticed on both sides, an
     at(c).way->tick();
     pass();
   }
-  REQUIRE(at(a).got.size() == 4);
-  CHECK(std::get<tk::msg::lost>(at(a).got[0].content).cause == "node 'b' was lost: nothing came from it for 5 s");
+  REQUIRE(heard<tk::msg::lost>(at(a)).size() == 4);
+  CHECK(heard<tk::msg::lost>(at(a))[0].second.cause == "node 'b' was lost: nothing came from it for 5 s");
   CHECK(at(b).failed == "'a', which leads the run, was lost: closed by the other side");
   CHECK(at(c).failed.empty());
 }
@@ -71,8 +119,8 @@ TEST_CASE_FIXTURE(joined, "a node that says nothing is noticed on both sides, an
 TEST_CASE_FIXTURE(joined, "a node that cannot reach another says so to the one that leads") {
   at(c).way->silent(b, "nothing came for 5 s");
   pass();
-  REQUIRE(at(a).got.size() == 4);
-  CHECK(std::get<tk::msg::lost>(at(a).got[0].content).cause ==
+  REQUIRE(heard<tk::msg::lost>(at(a)).size() == 4);
+  CHECK(heard<tk::msg::lost>(at(a))[0].second.cause ==
         "node 'b' was lost: 'c' cannot reach it: nothing came for 5 s");
 }
 
@@ -150,7 +198,7 @@ TEST_CASE_FIXTURE(joined, "a node that sends what it may not is closed, and the 
   const auto hurt = [&](const std::vector<std::byte>& bytes) {
     at(a).got.clear();
     at(a).way->arrived(1, bytes);
-    CHECK(at(a).got.size() == 4);
+    CHECK(heard<tk::msg::lost>(at(a)).size() == 4);
     start(b, numbers + 10);
     connect(b);
     pass();

@@ -8,6 +8,7 @@
 using namespace flow_test;
 using twinkle::device_group;
 using twinkle::device_mesh;
+using twinkle::failing;
 using twinkle::graph;
 using twinkle::place::lay_out;
 using twinkle::place::layout;
@@ -182,6 +183,19 @@ TEST_CASE("upstream of a bound an endpoint that says nothing keeps the number of
   CHECK(lay_out(pipeline(of).plan()).stages[1].inputs.at(0).exactly == 1);
   of.train.max_staleness = std::nullopt;
   CHECK_FALSE(lay_out(pipeline(of).plan()).stages[1].inputs.at(0).exactly);
+}
+
+TEST_CASE("rows may be lost at an endpoint that drops what nobody could work on, and behind it") {
+  const auto may_lose = [](failing failed, std::size_t stage) {
+    return lay_out(flow_test::pipeline({.sample = {.name = "sample", .expands = 4, .failed = failed}}).plan())
+        .stages.at(stage)
+        .inputs.at(0)
+        .may_lose;
+  };
+  for (const std::size_t stage : {flow_test::sampler_at, flow_test::model_at}) {
+    CHECK(may_lose(failing::drops_rows, stage));
+    CHECK_FALSE(may_lose(failing::ends_run, stage));
+  }
 }
 
 TEST_CASE("a layout draws its devices, stages and flows") {

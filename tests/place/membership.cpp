@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(run, "a run is complete when every node has said who it is") {
 TEST_CASE_FIXTURE(run, "who does not belong is told why") {
   letter::hello old = from("b");
   old.version = 9;
-  CHECK(refusal(join(1, old)) == "it speaks version 9 of the protocol, and 'a' speaks 1; start the same binary on every node");
+  CHECK(refusal(join(1, old)) == "it speaks version 9 of the protocol, and 'a' speaks 2; start the same binary on every node");
   letter::hello other = from("b");
   other.cluster = "lap";
   CHECK(refusal(join(2, other)) ==

@@ -87,12 +87,13 @@ struct trainer {
 void build(tk::graph& g) {
   const auto width = g.option<std::size_t>("width", 4096, "numbers of a row");
   const auto rows = g.option<std::size_t>("rows", 64, "rows of a step");
+  const bool lossy = g.option<std::size_t>("lossy", 0, "1: rows that nobody can make are lost by name") == 1;
   const tk::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
   auto prompts = g.spawn<source>("source", {host}, rows).emits(&source::next, {.rows = rows});
   auto makes = g.spawn<maker>("maker", {{.name = "makers", .ranks = 2}}, width);
   auto trains = g.spawn<trainer>("trainer", {{.name = "trainers", .ranks = 4}}, width);
   auto grades = g.spawn<grader>("grader", {host});
-  auto steps = prompts.to(makes, &maker::make, {.name = "make", .retries = 2})
+  auto steps = prompts.to(makes, &maker::make, {.name = "make", .retries = 2, .failed = lossy ? tk::failing::drops_rows : tk::failing::ends_run})
                    .to(grades, &grader::judge, {.name = "grade", .reads = {number}})
                    .rebatch(rows)
                    .to(trains, &trainer::train, {.name = "train", .small = tk::small::allow_empty, .max_staleness = 1});

@@ -169,6 +169,21 @@ TEST_CASE("as many bodies throw as there are retries, or as many as are drawn wh
   CHECK(throws_most(placed_pipeline{{.failed = failing::drops_rows}}) > 1);
 }
 
+TEST_CASE("where all rows are fetched, a node that makes rows is lost only where these may be lost") {
+  const auto drawn = [](const resilience& what, bool fetches_all) {
+    const placed_pipeline of{what};
+    bool makers = false;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed)
+      if (const swarm world = of.draw(seed); world.fetches_all == fetches_all)
+        for (const mishap& each : world.mishaps)
+          makers = makers || (each.what == kind::node_dies && each.node == "b");
+    return makers;
+  };
+  CHECK(drawn({.retries = 4, .respawns = 4}, false));
+  CHECK_FALSE(drawn({.retries = 4, .respawns = 4}, true));
+  CHECK(drawn({.retries = 4, .respawns = 4, .failed = failing::drops_rows}, true));
+}
+
 TEST_CASE("what is only late is not as late as a deadline") {
   twinkle::graph g = flow_test::pipeline({.sample = {.name = "sample", .expands = 4, .deadline = 1s}});
   const auto placed = twinkle::place::lay_out(g.plan());

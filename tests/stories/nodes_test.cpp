@@ -89,6 +89,25 @@ TEST_CASE_FIXTURE(fetching, "a node that dies with rows that others wait for: th
   whole();
 }
 
+TEST_CASE_FIXTURE(fetching, "a node that dies with rows that others wait for costs those rows, by name, where rows may be lost") {
+  of.failed = tk::failing::drops_rows;
+  for (int time = 1; time <= 5; ++time) {
+    at(time * 110ms + 5ms).crash_node(1, 50ms);
+    at(time * 110ms + 45ms).crash_node(2, 50ms);
+  }
+  expect("every step is made", [](const tk::sim::seen& of) { return of.run.steps.size() == 20; });
+  std::size_t lost = 0;
+  expect("each row is trained or lost by name", [&](const tk::sim::seen& of) {
+    std::size_t rows = 0;
+    for (const auto& step : of.run.steps)
+      rows += step.rows + step.tombstones;
+    lost += of.tombstones("model");
+    return rows == 20 * 16;
+  });
+  whole();
+  CHECK(lost > 0);
+}
+
 TEST_CASE_FIXTURE(fetching, "case K-F3: what is kept for others does not grow from step to step, and is gone in the end") {
   of.bound = 0;
   of.steps = 60;

@@ -67,6 +67,7 @@ TEST_CASE_FIXTURE(world, "swarm: a pipeline with retries and respawns trains eve
 }
 
 TEST_CASE_FIXTURE(world, "swarm: a pipeline that may lose rows loses them by name, and ends") {
+  nodes(6, 1);  // where rows are fetched, those of a node that is lost are lost with it
   expect("there are as many steps as were asked for", [](const auto& of) { return of.steps("model") == 12; });
   run(lossy, 2h);
 }

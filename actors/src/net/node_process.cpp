@@ -107,6 +107,8 @@ node_process::node_process(const graph& pipeline, node_options how)
       halls_(placed_, self_, [this](std::size_t node, std::vector<std::byte> head, buffer body) {
         bulk_->send(node, std::move(head), std::move(body));
       }),
+      incarnation_(runtime::number_of_this_process()),
+      store_(incarnation_),
       meter_(pipeline.plan().stages.size()) {
   check_addresses(how_);
   open();
@@ -118,13 +120,12 @@ void node_process::open() {
   if (self.host == unknown_host)
     self.host = control::host_towards({how_.machines.nodes.front().host, how_.machines.nodes.front().port});
   const std::uint64_t graph = digest_of(pipeline_.plan(), placed_, how_);
-  const std::uint64_t incarnation = runtime::number_of_this_process();
   bulk_options bulk;
   bulk.cluster = how_.machines.name;
   bulk.graph = graph;
   bulk.node = self_;
   bulk.name = self.name;
-  bulk.incarnation = incarnation;
+  bulk.incarnation = incarnation_;
   bulk.bind_host = self.host;
   bulk.port = self.port;
   bulk.tls = files_of(how_.certificates);
@@ -134,7 +135,7 @@ void node_process::open() {
   way.machines = how_.machines;
   way.node = self_;
   way.graph = graph;
-  way.incarnation = incarnation;
+  way.incarnation = incarnation_;
   way.host = self.host;
   way.port = bulk_->port();
   way.join_within = how_.join_within;
@@ -263,8 +264,10 @@ void node_process::spawn_worker(const address& who) {
   when_there_is_a_world([this, who] {
     const auto stage = static_cast<std::size_t>(who.stage);
     std::shared_ptr<runtime::stage_kit>& kit = kits_[stage];
-    if (!kit)
+    if (!kit) {
       kit = make_kit(placed_.stages[stage]);
+      kit->tells_times = true;
+    }
     const auto index = static_cast<std::size_t>(who.index);
     world_->house(who, std::make_unique<runtime::worker_role>(kit, index, world_->all(), meter_));
   });

@@ -72,6 +72,7 @@ class node_process final : public gateway_world {
   place::layout placed_;
   halls halls_;
   runtime::real_clock clock_;
+  const std::uint64_t incarnation_;
   bulk_store store_;
   std::unique_ptr<bulk_plane> bulk_;
   std::unique_ptr<gateway> gateway_;

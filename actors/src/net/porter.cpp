@@ -232,6 +232,8 @@ void porter::deliver(const way& between, item&& next) {
   try {
     if (!failed)
       put(next.content, next.of);
+    if (auto* task = std::get_if<msg::task>(&next.content); task != nullptr && !failed)
+      gather(to, *task);
   } catch (const error& wrong) {
     failed = wrong.what();
   }
@@ -243,10 +245,31 @@ void porter::deliver(const way& between, item&& next) {
   world_.deliver(from, to, std::move(next.content));
 }
 
+// What a worker is to have stays here until the task comes that it is for; others may come before it.
+void porter::gather(const address& to, msg::task& task) {
+  using kind = msg::task::kind;
+  if (task.what == kind::gather) {
+    gathered_.insert_or_assign(to, task);
+    task.input = {};
+    task.micro_batches = nullptr;
+  } else if (task.what != kind::run) {
+    gathered_.erase(to);
+  } else if (task.gathered) {
+    const auto found = gathered_.find(to);
+    if (found == gathered_.end() || found->second.call != *task.gathered)
+      throw error("what was gathered for it in call " + std::to_string(*task.gathered) + " is not here");
+    task.input = std::move(found->second.input);
+    task.micro_batches = std::move(found->second.micro_batches);
+    gathered_.erase(found);
+  }
+}
+
 void porter::forget(const address& who) {
   std::vector<std::deque<item>> gone;  // whose last rows may be released: not under the lock
+  std::map<address, msg::task>::node_type kept;
   const std::lock_guard lock(mutex_);
   unfit_.erase(who);
+  kept = gathered_.extract(who);
   for (auto at = waiting_.begin(); at != waiting_.end();)
     if (at->first.second == who) {
       gone.push_back(std::move(at->second));
@@ -260,6 +283,7 @@ void porter::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   waiting_.clear();
+  gathered_.clear();
 }
 
 }  // namespace twinkle::net

@@ -72,6 +72,7 @@ class porter {
   [[nodiscard]] static signature signature_of(const fetch_plan& plan);
   static void put(message& into, const needs& what);
   void fetch_all(const fetch_plan& plan, const std::shared_ptr<arrival>& into);
+  void gather(const address& to, msg::task& task);
   void deliver_ready();
   void deliver(const way& between, item&& next);
 
@@ -84,6 +85,7 @@ class porter {
   std::map<way, std::deque<item>> waiting_;
   std::map<signature, std::weak_ptr<arrival>> under_way_;
   std::map<address, std::string> unfit_;  // why they get no task any more
+  std::map<address, msg::task> gathered_;  // what came ahead of a task, and waits for it
 };
 
 /// The batches and weights that a message carries.

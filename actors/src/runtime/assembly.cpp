@@ -40,7 +40,7 @@ void spawn_stage(const stage_plan& stage, const assembly_options& options, const
   for (std::size_t index = 0; index < stage.workers.size(); ++index)
     world.life.spawn(address::worker(stage.ordinal, index), make(index));
   const address router = address::router(stage.ordinal);
-  world.life.spawn(router, std::make_unique<router_role>(stage_machine{stage, options.policies}, router, world, make));
+  world.life.spawn(router, std::make_unique<router_role>(stage_machine{stage, options.policies}, router, world, meter, make));
 }
 
 void spawn_all(const blueprint& plan, const place::layout& placed, const assembly_options& options, const seams& world, busy_meter& meter,

@@ -13,6 +13,8 @@ void post_all(const seams& world, const address& from, outbox out) {
 
 void router_role::receive(message&& content) {
   const time_point now = world_.clock.now();
+  if (const auto* reply = std::get_if<msg::reply>(&content); reply != nullptr && reply->ran > duration{0})
+    meter_.ended_elsewhere(static_cast<std::size_t>(self_.stage), reply->ran, now);
   for (envelope& each : machine_.receive(std::move(content), now))
     if (const auto* respawn = std::get_if<msg::respawn>(&each.content))
       world_.life.spawn(address::worker(static_cast<std::size_t>(self_.stage), respawn->worker), make_(respawn->worker));
@@ -27,6 +29,8 @@ worker_role::worker_role(std::shared_ptr<stage_kit> kit, std::size_t index, cons
 
 void worker_role::receive(message&& content) {
   if (auto* task = std::get_if<msg::task>(&content)) {
+    if (task->what == msg::task::kind::gather)
+      return body_->has_gathered(task->call);  // whatever its body is at
     thread_->run([body = body_.get(), work = std::move(*task)]() mutable { body->execute(std::move(work)); });
   } else if (const auto* cancel = std::get_if<msg::cancel>(&content)) {
     body_->cancel(cancel->call, cancel->why);

@@ -37,8 +37,13 @@ class router_role final : public actor_role {
   /// Makes the actor of a worker by its index, for the place of one that is gone.
   using worker_maker = std::function<std::unique_ptr<actor_role>(std::size_t)>;
 
-  router_role(stage_machine machine, const address& self, const seams& world, worker_maker make)
-      : machine_(std::move(machine)), self_(self), world_(world), make_(std::move(make)), alarm_(world, self) {}
+  router_role(stage_machine machine, const address& self, const seams& world, busy_meter& meter, worker_maker make)
+      : machine_(std::move(machine)),
+        self_(self),
+        world_(world),
+        meter_(meter),
+        make_(std::move(make)),
+        alarm_(world, self) {}
 
   void receive(message&& content) override;
 
@@ -46,6 +51,7 @@ class router_role final : public actor_role {
   stage_machine machine_;
   address self_;
   seams world_;
+  busy_meter& meter_;
   worker_maker make_;
   alarm alarm_;
 };

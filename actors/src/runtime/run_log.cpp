@@ -62,6 +62,7 @@ std::string to_json(const step_record& step, const std::vector<std::string>& sta
   text += ", " + field("weights_version", std::to_string(step.version));
   text += ", " + field("staleness_max", std::to_string(step.staleness_max));
   text += ", " + field("rows", std::to_string(step.rows));
+  text += ", " + field("tombstones", std::to_string(step.tombstones));
   text += ", " + field("rows_digest", "\"" + hexadecimal(step.digest) + "\"");
   text += ", \"seconds\": {";
   for (std::size_t stage = 0; stage < step.times.busy.size(); ++stage)

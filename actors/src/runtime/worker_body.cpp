@@ -123,14 +123,22 @@ result<payload> worker_body::attempt(msg::task& task) {
   }
 }
 
+void worker_body::has_gathered(route::call_id call) {
+  const std::size_t stage = kit_->plan.ordinal;
+  world_.post.post(address::worker(stage, place_.index), address::router(stage),
+                   msg::reply{place_.index, call, payload{}});
+}
+
 void worker_body::execute(msg::task&& task) {
   const std::size_t stage = kit_->plan.ordinal;
   call_ = task.call;
   streams_ = task.streams;
   kit_->hall.begins(place_.index, call_);
-  meter_.begin(stage, now());
+  gate_.begin();
   msg::reply answer{place_.index, task.call, attempt(task)};
-  meter_.end(stage, now());
+  gate_.end();
+  if (const duration ran = gate_.ran(); kit_->tells_times)
+    answer.ran = ran;
   world_.post.post(address::worker(stage, place_.index), address::router(stage), std::move(answer));
 }
 

@@ -23,9 +23,10 @@ struct stage_kit {
   std::uint64_t seed = 0;
   hall_outside* outside = nullptr;  // where some of its workers are on other nodes
   meeting_hall hall{outside};
+  bool tells_times = false;  // in replies: whoever reads the meter is in another process
 };
 
-/// A gate at which a body is known not to run.
+/// A gate at which a body is known not to run, and what is known of when it does.
 class metered_gate final : public gate {
  public:
   metered_gate(gate& inner, busy_meter& meter, std::size_t stage, const clock_seam& clock)
@@ -41,10 +42,22 @@ class metered_gate final : public gate {
   }
   void wake() override { inner_.wake(); }
 
+  void begin() {
+    since_ = clock_.now();
+    meter_.begin(stage_, since_);
+  }
+  void end() {
+    const time_point now = clock_.now();
+    ran_ += now - since_;
+    meter_.end(stage_, now);
+  }
+  /// For how long in all, since this was asked last.
+  [[nodiscard]] duration ran() { return std::exchange(ran_, {}); }
+
  private:
   struct pause {
-    explicit pause(metered_gate& of) : at(of) { at.meter_.end(at.stage_, at.clock_.now()); }
-    ~pause() { at.meter_.begin(at.stage_, at.clock_.now()); }
+    explicit pause(metered_gate& of) : at(of) { at.end(); }
+    ~pause() { at.begin(); }
     pause(const pause&) = delete;
     pause& operator=(const pause&) = delete;
 
@@ -55,6 +68,8 @@ class metered_gate final : public gate {
   busy_meter& meter_;
   std::size_t stage_;
   const clock_seam& clock_;
+  time_point since_{};
+  duration ran_{};
 };
 
 /// A user's object and how it is called: built, called and destroyed where its body runs.
@@ -63,7 +78,6 @@ class worker_body final : public body_services {
   worker_body(std::shared_ptr<stage_kit> kit, std::size_t index, const seams& world, busy_meter& meter, gate& blocking)
       : kit_(std::move(kit)),
         place_(kit_->plan.workers[index]),
-        meter_(meter),
         world_(world),
         gate_(blocking, meter, kit_->plan.ordinal, world.clock),
         break_(gate_) {}
@@ -73,6 +87,8 @@ class worker_body final : public body_services {
 
   /// From the actor's side.
   void cancel(std::optional<route::call_id> call, const fault& why) { break_.cancel(call, why); }
+  /// What it is to have for a later task is here.
+  void has_gathered(route::call_id call);
 
   [[nodiscard]] time_point now() const override { return world_.clock.now(); }
   void sleep_until(time_point when) override;
@@ -89,7 +105,6 @@ class worker_body final : public body_services {
 
   std::shared_ptr<stage_kit> kit_;
   const worker_place& place_;
-  busy_meter& meter_;
   seams world_;
   std::shared_ptr<void> object_;
   route::call_id call_ = 0;

@@ -14,6 +14,7 @@ simulated_nodes::process::process(simulated_nodes& all, std::size_t node, std::u
     : all_(all),
       node_(node),
       incarnation_(incarnation),
+      store_(incarnation),
       halls_(all.placed_, node,
              [this](std::size_t other, std::vector<std::byte> head, buffer body) {
                const std::uint64_t to = known_[other];

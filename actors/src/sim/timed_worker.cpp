@@ -17,6 +17,8 @@ timed_worker::timed_worker(std::shared_ptr<runtime::stage_kit> kit, std::size_t 
 
 void timed_worker::receive(message&& content) {
   if (auto* task = std::get_if<msg::task>(&content)) {
+    if (task->what == msg::task::kind::gather)
+      return body_.has_gathered(task->call);
     tasks_.push_back(std::move(*task));
   } else if (const auto* cancel = std::get_if<msg::cancel>(&content)) {
     body_.cancel(cancel->call, cancel->why);

@@ -329,6 +329,25 @@ weights narrow(const weights& tensors, const shard_rule& wanted) {
   return fetch_plan{tensors, [](const buffer&) { return std::optional<buffer>{}; }, wanted}.tensors();
 }
 
+std::vector<std::size_t> rows_gone(const batch& rows, const std::function<bool(const far_bytes&)>& gone) {
+  const table from = data::table_access::view(rows);
+  std::vector<bool> found(from.rows, false);
+  for (const slot& column : from.columns) {
+    auto at = found.begin();
+    for (const chunk& each : chunks_of(column, from.rows)) {
+      const auto end = at + static_cast<std::ptrdiff_t>(each.rows);
+      if (each.values.far() != nullptr && gone(*each.values.far()))
+        std::fill(at, end, true);
+      at = end;
+    }
+  }
+  std::vector<std::size_t> which;
+  for (std::size_t row = 0; row < found.size(); ++row)
+    if (found[row])
+      which.push_back(row);
+  return which;
+}
+
 bool is_far(const batch& rows) {
   const table from = data::table_access::view(rows);
   return std::any_of(from.columns.begin(), from.columns.end(), [&](const slot& column) {

@@ -71,6 +71,9 @@ class message_writer {
     flag(task.micro_batches != nullptr);
     if (task.micro_batches != nullptr)
       write(*task.micro_batches);
+    flag(task.gathered.has_value());
+    if (task.gathered)
+      out_.number(*task.gathered);
   }
   void write(const msg::cancel& cancel) {
     kind(message_kind::cancel);
@@ -88,6 +91,7 @@ class message_writer {
       write(reply.value.value(), std::nullopt);
     else
       write(reply.value.failure());
+    out_.number(static_cast<std::uint64_t>(reply.ran.count()));
   }
   void write(const msg::emitted& emitted) {
     kind(message_kind::emitted);
@@ -192,11 +196,12 @@ class message_reader {
     msg::task task;
     task.call = in_.number<std::uint64_t>();
     const auto what = in_.number<std::uint8_t>();
-    if (what > static_cast<std::uint8_t>(msg::task::kind::destroy))
+    if (what > static_cast<std::uint8_t>(msg::task::kind::gather))
       refuse_wire("there is no task of kind " + std::to_string(what));
     task.what = static_cast<msg::task::kind>(what);
     task.endpoint = in_.number<std::uint64_t>();
-    if (task.what == msg::task::kind::run || task.endpoint != 0)  // which is 0 where no endpoint is meant
+    const bool called = task.what == msg::task::kind::run || task.what == msg::task::kind::gather;
+    if (called || task.endpoint != 0)  // which is 0 where no endpoint is meant
       check_endpoint(task.endpoint);
     task.version = static_cast<std::int64_t>(in_.number<std::uint64_t>());
     task.streams = in_.flag();
@@ -205,6 +210,8 @@ class message_reader {
       const batch* rows = rows_in(task.input);
       task.micro_batches = read_micro_batches(rows != nullptr ? rows->rows() : 0);
     }
+    if (in_.flag())
+      task.gathered = in_.number<std::uint64_t>();
     return task;
   }
 
@@ -219,9 +226,15 @@ class message_reader {
   [[nodiscard]] msg::reply read_reply() {
     const auto worker = in_.number<std::uint64_t>();
     const auto call = in_.number<std::uint64_t>();
+    msg::reply reply{worker, call, payload{}};
     if (in_.flag())
-      return {worker, call, read_payload(std::nullopt)};
-    return {worker, call, read_fault()};
+      reply.value = read_payload(std::nullopt);
+    else
+      reply.value = read_fault();
+    reply.ran = duration(static_cast<duration::rep>(in_.number<std::uint64_t>()));
+    if (reply.ran < duration{0})
+      refuse_wire("a body ran for " + to_string(reply.ran) + "; it must be some time");
+    return reply;
   }
 
   [[nodiscard]] msg::emitted read_emitted() {

@@ -43,6 +43,16 @@ std::vector<std::string> around(const call& wanted) {
 
 }  // namespace
 
+batch read_by(const read_list& reads, const batch& rows) {
+  if (!reads)
+    return rows;
+  std::vector<std::string_view> names;
+  for (const std::string& name : *reads)
+    if (rows.has(name))
+      names.push_back(name);
+  return rows.select(names);
+}
+
 delivery machine::to_deliver(const flight& of, std::size_t part, std::size_t worker, const payload& given) {
   delivery made{worker, given, of.parts[part].micro_batches};
   auto* rows = std::get_if<batch>(&made.input);

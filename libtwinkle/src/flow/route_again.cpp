@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the parts of a call that are not done at once: their workers fail, are gone, or return unfinished rows.
+// What becomes of the parts of a call that are not done at once: their workers fail, or return unfinished rows.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -232,17 +232,19 @@ std::optional<outcome> machine::failed(flight& call, std::size_t part, fault why
     if (call.answered[at])
       --call.answers;
     call.answered[at] = false;
-    tried = tried || so_far.tries >= call.wanted.retries;
     const std::vector<std::size_t> left = open_rows(*rows_in(so_far.given), so_far.closing);
     so_far.given = these_rows(so_far.given, left);
     std::move(so_far.closing.begin(), so_far.closing.end(), std::back_inserter(so_far.closed));
     so_far.closing.clear();
-    ++so_far.tries;
     so_far.redone = true;
+    if (bury_gone(call, at, so_far))
+      continue;  // it was not for its worker that it failed
+    tried = tried || so_far.tries >= call.wanted.retries;
+    ++so_far.tries;
   }
-  if (rows_in(call.begun.at(part).given)->empty())
-    return give_up(call, part, std::move(why));
-  if (tried || !send_again(call, part))
+  const bool done = std::all_of(beside.begin(), beside.end(),
+                                [&](std::size_t at) { return rows_in(call.begun.at(at).given)->empty(); });
+  if (done || tried || !send_again(call, part))
     return give_up(call, part, std::move(why));
   setbacks_.push_back({std::move(why)});
   return std::nullopt;
@@ -255,11 +257,15 @@ outcome machine::fail_by(flight& call, std::size_t part, fault why) {
 
 // Its rows are lost, each by name; where they may not be, so is the call.
 std::optional<outcome> machine::give_up(flight& call, std::size_t part, fault why) {
-  if (call.wanted.failed == failing::ends_run && !rows_in(progress_of(call, part).given)->empty())
+  const std::vector<std::size_t> beside = parts_beside(call, part);
+  std::size_t left = 0;
+  for (const std::size_t at : beside)
+    left += call.parts[at].replica ? 0 : rows_in(progress_of(call, at).given)->rows();
+  if (call.wanted.failed == failing::ends_run && left > 0)
     return fail_by(call, part, std::move(why));
-  setbacks_.push_back({why, rows_in(progress_of(call, part).given)->rows()});
+  setbacks_.push_back({why, left});
   std::optional<outcome> last;
-  for (const std::size_t at : parts_beside(call, part)) {
+  for (const std::size_t at : beside) {
     const progress& so_far = progress_of(call, at);
     std::vector<batch> parts = so_far.closed;
     parts.push_back((*rows_in(so_far.given))[{0, 0}]);  // where all are lost, it says that rows have identities
@@ -271,86 +277,6 @@ std::optional<outcome> machine::give_up(flight& call, std::size_t part, fault wh
       break;
   }
   return last;
-}
-
-// What those who are gone would have had: left out where they are spared, else for others to take.
-std::optional<fault> machine::set_gone_aside(flight& begun) {
-  for (std::size_t at = 0; at < begun.parts.size();) {
-    const std::size_t worker = begun.parts[at].worker;
-    const bool away = gone(worker);
-    if (away && begun.wanted.spares_lost) {
-      begun.parts.erase(begun.parts.begin() + static_cast<std::ptrdiff_t>(at));
-      begun.answered.pop_back();
-      continue;
-    }
-    if (away && begun.wanted.retries == 0 && begun.wanted.failed == failing::ends_run)
-      return located(begun, at, {"", "", std::nullopt, why_gone_[worker]});
-    ++at;
-  }
-  for (std::size_t at = 0; at < begun.parts.size(); ++at)
-    if (gone(begun.parts[at].worker))
-      for (const std::size_t beside : parts_beside(begun, at))
-        progress_of(begun, beside).worker = std::nullopt;
-  return std::nullopt;
-}
-
-std::vector<outcome> machine::lose(std::size_t worker, const std::string& cause, bool returns) {
-  gone_[worker] = returns ? presence::returns : presence::gone;
-  why_gone_[worker] = cause;
-  std::erase_if(overdue_, [&](const overdue& each) { return each.worker == worker; });
-  std::vector<std::pair<call_id, call_id>> had;  // call, id
-  for (flight& call : calls_) {
-    if (call.wanted.spares_lost)
-      for (std::size_t at = call.parts.size(); at > 0; --at)
-        if (call.parts[at - 1].worker == worker && !call.answered[at - 1]) {
-          call.parts.erase(call.parts.begin() + static_cast<std::ptrdiff_t>(at - 1));
-          call.answered.erase(call.answered.begin() + static_cast<std::ptrdiff_t>(at - 1));
-        }
-    for (std::size_t at = 0; at < call.parts.size(); ++at)
-      if (!call.answered[at] && worker_of(call, at) == worker)
-        had.emplace_back(call.id, id_of(call, at));
-  }
-  std::vector<outcome> ended;
-  for (std::size_t at = 0; at < calls_.size();)
-    if (calls_[at].wanted.spares_lost && calls_[at].answers == calls_[at].parts.size())
-      ended.push_back(finish(calls_[at], calls_[at].parts.empty() ? collected{payload{}}
-                                                                  : rule_(workers_, calls_[at].wanted, calls_[at].parts)));
-    else
-      ++at;
-  for (const auto& [call, id] : had)
-    if (const auto open = open_part(worker, id); open && calls_[open->call].id == call) {
-      flight& of = calls_[open->call];
-      if (auto last = failed(of, open->part, located(of, open->part, {"", "", std::nullopt, cause})))
-        ended.push_back(std::move(*last));
-    }
-  give_out_waiting(ended);
-  return ended;
-}
-
-std::vector<outcome> machine::regain(std::size_t worker) {
-  gone_[worker] = presence::here;
-  std::vector<outcome> ended;
-  give_out_waiting(ended);
-  return ended;
-}
-
-// Parts that nobody could take: to whoever can now, or given up where nobody ever will.
-void machine::give_out_waiting(std::vector<outcome>& ended) {
-  for (std::size_t at = 0; at < calls_.size();) {
-    flight& call = calls_[at];
-    std::optional<outcome> last;
-    for (const auto& [part, progress] : call.begun) {
-      if (call.answered[part] || progress.worker || send_again(call, part))
-        continue;
-      last = give_up(call, part, located(call, part, {"", "", std::nullopt, why_gone_[call.parts[part].worker]}));
-      if (last)
-        break;
-    }
-    if (last)
-      ended.push_back(std::move(*last));  // and the call is not there any more
-    else
-      ++at;
-  }
 }
 
 std::vector<redelivery> machine::take_again(std::int64_t version) {

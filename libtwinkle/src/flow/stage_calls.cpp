@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of a stage: how they start, what their outcomes come to, and how the stage ends.
+// The calls of a stage: how they start, and what their outcomes come to.
 #include <algorithm>
 
 #include "twinkle/base/ensure.hpp"
@@ -19,7 +19,7 @@ std::size_t stage_machine::data_under_way() const {
 }
 
 void stage_machine::start(purpose why, std::size_t endpoint, payload input, std::int64_t version,
-                          std::optional<route::call> how) {
+                          std::optional<route::call> how, std::optional<route::call_id> gathered) {
   msg::task::kind what = msg::task::kind::run;
   const auto* revival = std::get_if<revival_call>(&why);
   if (std::holds_alternative<construct_call>(why) || (revival != nullptr && revival->builds))
@@ -38,10 +38,16 @@ void stage_machine::start(purpose why, std::size_t endpoint, payload input, std:
   added.call = begun.call;
   under_way_.push_back(std::move(added));
   out_.reserve(out_.size() + begun.deliveries.size());
-  for (route::delivery& each : begun.deliveries)
-    send(address::worker(plan_.ordinal, each.worker),
-         msg::task{begun.call, what, endpoint, version, std::move(each.input), std::move(each.micro_batches),
-                   hands_out(under_way_.back())});
+  for (route::delivery& each : begun.deliveries) {
+    msg::task task{begun.call, what, endpoint, version};
+    task.streams = hands_out(under_way_.back());
+    task.gathered = gathered;
+    if (!gathered) {
+      task.input = std::move(each.input);
+      task.micro_batches = std::move(each.micro_batches);
+    }
+    send(address::worker(plan_.ordinal, each.worker), std::move(task));
+  }
   if (begun.refused)
     settle(std::move(*begun.refused));
 }
@@ -82,6 +88,8 @@ void stage_machine::settle(route::outcome outcome) {
     }
     clients_.settle({client->client, client->id}, std::move(value), out_);
     under_way_.erase(found);
+  } else if (std::holds_alternative<gather_call>(found->why)) {
+    gathered(*found, outcome.value);
   } else if (outcome.value) {
     finish(*found, std::move(outcome.value).value());
     return;
@@ -285,103 +293,12 @@ void stage_machine::fail(fault why) {
   phase_ = phase::closing;  // the session answers with an abort
 }
 
-void stage_machine::on(const msg::stop& order) {
-  if (phase_ == phase::closing || phase_ == phase::gone)
-    return;
-  await_version_ = order.await_version;
-  phase_ = phase::stopping;
-  clients_.give_up({plan_.team.stage, "", std::nullopt, "the run stops"}, out_);
-}
-
 std::string stage_machine::name_of(const under_way& call) const {
   if (std::holds_alternative<construct_call>(call.why))
     return "constructor";
   if (std::holds_alternative<destroy_call>(call.why))
     return "destructor";
   return plan_.endpoints[call.endpoint].name;
-}
-
-void stage_machine::on(const msg::abort& order) {
-  if (phase_ == phase::gone)
-    return;
-  unfinished_.assign(plan_.team.workers(), "");
-  for (const under_way& call : under_way_)
-    for (const std::size_t worker : calls_.silent(call.call))
-      if (unfinished_[worker].empty())
-        unfinished_[worker] = plan_.team.places[worker] + " in " + name_of(call);
-  for (const under_way& call : under_way_)
-    if (const auto* data = std::get_if<data_call>(&call.why))
-      account_.held += data->rows - data->early + data->tombstones.size();
-    else if (const auto* client = std::get_if<client_call>(&call.why))
-      clients_.settle({client->client, client->id}, order.why, out_);
-  clients_.give_up(order.why, out_);
-  calls_.forget();
-  under_way_.clear();
-  for (std::size_t worker = 0; worker < plan_.team.workers(); ++worker)
-    send(address::worker(plan_.ordinal, worker), msg::cancel{std::nullopt, order.why});
-  close(order.patience);
-}
-
-void stage_machine::advance_stop() {
-  if (start_loads() || !under_way_.empty() || flush_publications() || save_last())
-    return;
-  for (const subscription& each : subscriptions_)
-    if (!each.admitted && each.loaded < await_version_)
-      return;
-  close(std::nullopt);
-}
-
-// Subscribers that look at weights see the last version, whatever their .every says.
-bool stage_machine::flush_publications() {
-  bool started = false;
-  for (series& each : series_) {
-    bool lacking = !each.newest || each.newest->version() != static_cast<std::uint64_t>(each.made);
-    for (std::size_t at = 0; at < each.sent.size(); ++at)
-      lacking = lacking || (!each.plan.subscribers[at].bounded && each.sent[at] < each.made);
-    if (!lacking || each.asked < 0)
-      continue;
-    if (each.newest && each.newest->version() == static_cast<std::uint64_t>(each.made)) {
-      publish(each, each.made, *each.newest);
-      continue;
-    }
-    each.asked = each.made;
-    start(state_call{each.plan.ordinal, each.made}, each.plan.state, {}, each.made);
-    started = true;
-  }
-  return started;
-}
-
-void stage_machine::close(std::optional<duration> patience) {
-  phase_ = phase::closing;
-  for (const series& each : series_)
-    if (each.newest)
-      send(address::session(), msg::newest{*each.newest});
-  route::call last{"destructor", dispatch::all, collect::each};
-  if (patience)
-    last.deadline = now_ + *patience;
-  start(destroy_call{}, 0, {}, -1, std::move(last));
-}
-
-void stage_machine::report_gone(std::vector<std::string> abandoned) {
-  under_way_.clear();
-  phase_ = phase::gone;
-  for (std::size_t at = 0; at < inlets_.size(); ++at) {
-    account_.held += inlets_[at].held();
-    const stage_plan::in& in = plan_.inputs[at];
-    account_.received.emplace_back(in.edge, in.beside ? joins_[at]->received(0) : inlets_[at].received());
-    if (in.beside) {
-      account_.received.emplace_back(in.beside->edge, joins_[at]->received(1));
-      account_.held += joins_[at]->held();
-    }
-  }
-  for (std::size_t at = 0; at < outlets_.size(); ++at)
-    account_.sent.emplace_back(plan_.outputs[at].edge, outlets_[at].total());
-  std::int64_t newest = -1;
-  for (const series& each : series_)
-    if (each.newest)
-      newest = std::max(newest, static_cast<std::int64_t>(each.newest->version()));
-  abandoned.insert(abandoned.begin(), left_alone_.begin(), left_alone_.end());
-  send(address::session(), msg::finished{plan_.ordinal, account_, newest, std::move(abandoned)});
 }
 
 }  // namespace twinkle

@@ -44,10 +44,12 @@ void stage_machine::lose(std::size_t worker, const std::string& cause, bool retu
     return;
   if (replaced && !returns) {
     replace(worker);
+    gather_without(worker, cause);
     return;
   }
   if (replaced)
     awaited_.insert(worker);
+  gather_without(worker, cause);
   const fault why{plan_.team.places[worker], "", std::nullopt, cause};
   if (!replaced && !plan_.can_spare_workers()) {
     fail(why);

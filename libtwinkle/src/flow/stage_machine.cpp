@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "twinkle/base/ensure.hpp"
 #include "twinkle/base/error.hpp"
@@ -41,6 +40,11 @@ stage_machine::stage_machine(stage_plan plan, stage_policies policies)
     series_.push_back({each, 0, -1, std::vector<std::int64_t>(each.subscribers.size(), -1)});
   if (plan_.resumed)
     resume();
+}
+
+std::optional<time_point> stage_machine::next_deadline() const {
+  const auto next = calls_.next_deadline();
+  return stalled_ ? std::min(stalled_->again, next.value_or(stalled_->again)) : next;
 }
 
 outbox stage_machine::receive(message&& content, time_point now) {
@@ -145,14 +149,18 @@ void stage_machine::on(msg::reply&& answer) {
 }
 
 void stage_machine::on(const msg::tick&) {
-  for (route::outcome& expired : calls_.expire(now_))
+  for (route::outcome& expired : calls_.expire(now_)) {
+    if (under_way* call = call_under_way(expired.call); call != nullptr && std::holds_alternative<gather_call>(call->why))
+      std::get<gather_call>(call->why).until = now_;  // it had its time
     settle(std::move(expired));
+  }
   for (const route::machine::hung& each : calls_.take_hung(now_)) {
     left_alone_.push_back(plan_.team.places[each.worker] + " in " + each.endpoint);
     send(address::worker(plan_.ordinal, each.worker), msg::abandon{});
     lose(each.worker, "its body in " + each.endpoint + " did not end within " + to_string(route::machine::patience) +
                           " of being asked to", false);
   }
+  gather_again();
 }
 
 template <class Other>
@@ -205,6 +213,8 @@ void stage_machine::advance() {
 }
 
 bool stage_machine::start_loads() {
+  if (gathers())
+    return false;  // it comes behind those rows
   bool moved = false;
   for (subscription& each : subscriptions_) {
     if (each.pending.empty())
@@ -249,7 +259,7 @@ bool stage_machine::start_data(std::size_t input) {
   }
   give_back(in, credits);
   const bool counted = plan_.steps && plan_.steps->endpoint == in.endpoint;
-  if (!from.ready() || !ready_for_rows() || data_under_way() >= calls_ahead || !open_for(in.endpoint, 0) ||
+  if (!from.ready() || !ready_for_rows() || gathers() || data_under_way() >= calls_ahead || !open_for(in.endpoint, 0) ||
       (counted && steps_started_ == plan_.steps->steps))
     return false;
   std::size_t room = std::numeric_limits<std::size_t>::max();
@@ -267,14 +277,17 @@ bool stage_machine::start_data(std::size_t input) {
   for (subscription& each : subscriptions_)
     if (each.admitted)
       each.admitted->admit(taken.rows.rows());
-  data_call call{input, taken.rows.rows(), taken.rows.tombstones(), taken.rows.tags()[0].id.depth};
-  const batch rows = prepare(in.as_completed ? by_identity(taken.rows) : taken.rows, call, in);
-  if (phase_ != phase::running)
+  const std::optional<batch> rows = without_gone(in.as_completed ? by_identity(taken.rows) : taken.rows, in);
+  if (!rows)
     return false;
-  start(std::move(call), in.endpoint, rows, version());
-  start_states(in.endpoint);
-  start_save(in.endpoint);
-  return true;
+  gather_call next{input, *rows, taken.rows.tags()[0].id.depth, plan_.endpoints[in.endpoint].how};
+  if (rows->empty())
+    pass_tombstones(*rows, input);
+  else if (must_gather(in, *rows))
+    gather(std::move(next));
+  else
+    start_rows(next, std::nullopt);
+  return phase_ == phase::running;
 }
 
 void stage_machine::give_back(const stage_plan::in& in, std::size_t taken) {
@@ -286,96 +299,13 @@ void stage_machine::give_back(const stage_plan::in& in, std::size_t taken) {
     send(address::router(in.beside->producer), msg::credit{in.beside->edge, rows});
 }
 
-// So that what is trained does not depend on who was first.
-batch stage_machine::by_identity(const batch& rows) {
-  const auto tags = rows.tags();
-  std::vector<std::size_t> order(tags.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tags[a].id < tags[b].id; });
-  return rows.take(order);
-}
-
-// Nothing is left to work on, but those downstream count what was lost.
-void stage_machine::pass_tombstones(const batch& rows, std::size_t input) {
-  const std::size_t endpoint = plan_.inputs[input].endpoint;
-  const bool counts = (plan_.steps && plan_.steps->endpoint == endpoint) ||
-                      std::any_of(series_.begin(), series_.end(),
-                                  [&](const series& each) { return each.plan.after == endpoint; });
-  if (!plan_.endpoints[endpoint].target.returns_batch && !counts) {
-    account_.trained += rows.tombstone_count();
-    return;
-  }
-  if (!plan_.endpoints[endpoint].target.returns_batch) {
-    const std::vector<tombstone> lost = rows.tombstones();
-    fail({plan_.team.stage, plan_.endpoints[endpoint].name, std::nullopt,
-          "all " + std::to_string(lost.size()) + " rows of its batch were lost; the first: " +
-              to_string(lost.front().tag.id) + ", " + lost.front().reason});
-    return;
-  }
-  data_call call{input, 0, rows.tombstones()};
-  for (const tombstone& lost : call.tombstones)
-    call.depth = std::max(call.depth, lost.tag.id.depth);
-  under_way_.push_back({std::numeric_limits<route::call_id>::max(), endpoint, std::move(call), payload{batch{}}});
-  release_data();
-}
-
-// What the rows carry from here on, and what a step is to be told of them.
-batch stage_machine::prepare(const batch& rows, data_call& call, const stage_plan::in& in) {
-  const bool trains = std::any_of(series_.begin(), series_.end(),
-                                  [&](const series& each) { return each.plan.after == in.endpoint; });
-  const bool counted = plan_.steps && plan_.steps->endpoint == in.endpoint;
-  if (trains || counted) {
-    step_record step{++steps_started_};
-    const std::int64_t before = series_.empty() ? 0 : series_.front().made;
-    digest ids;
-    for (const row_tag& tag : rows.tags()) {
-      ids.add(tag.id.source).add(tag.id.sequence);
-      for (std::uint32_t at = 0; at < tag.id.depth; ++at)
-        ids.add(tag.id.path[at].index);
-    }
-    step.staleness_max = policies_.staleness(rows, before);
-    step.rows = rows.rows();
-    step.tombstones = call.tombstones.size();
-    step.digest = ids.value();
-    step.version = before + (trains ? 1 : 0);
-    if (in.max_staleness && step.staleness_max > static_cast<std::int64_t>(*in.max_staleness))
-      fail({plan_.team.stage, plan_.endpoints[in.endpoint].name, std::nullopt,
-            "step " + std::to_string(step.step) + " would train a row that is " + std::to_string(step.staleness_max) +
-                " versions old; the bound is " + std::to_string(*in.max_staleness)});
-    call.step = std::move(step);
-  }
-  note_trained(rows, call, in.endpoint);
-  if (subscriptions_.empty() || rows.empty())
-    return rows;
-  std::vector<row_tag> tags(rows.tags().begin(), rows.tags().end());
-  for (row_tag& tag : tags)
-    tag.version = version();
-  return rows.with_tags(std::move(tags));
-}
-
-// The state of a version is asked for right behind the call that makes it, before the next one can change it.
-void stage_machine::start_states(std::size_t endpoint) {
-  for (series& each : series_) {
-    if (each.plan.after != endpoint)
-      continue;
-    ++each.made;
-    const bool wanted = std::any_of(
-        each.plan.subscribers.begin(), each.plan.subscribers.end(),
-        [&](const auto& to) { return each.made % static_cast<std::int64_t>(to.every) == 0; });
-    if (!wanted)
-      continue;
-    each.asked = each.made;
-    start(state_call{each.plan.ordinal, each.made}, each.plan.state, {}, each.made);
-  }
-}
-
 void stage_machine::end_stream() {
   if (end_sent_ || (inlets_.empty() && !plan_.source))
     return;
   const bool drained = plan_.source ? exhausted_
                                     : std::all_of(inlets_.begin(), inlets_.end(),
                                                   [](const inlet& each) { return each.drained(); });
-  if (!drained || any<data_call>() || any<source_call>())
+  if (!drained || any<data_call>() || any<source_call>() || gathers())
     return;
   end_sent_ = true;
   for (const stage_plan::out& out : plan_.outputs)

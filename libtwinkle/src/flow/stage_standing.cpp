@@ -13,6 +13,8 @@ void stage_machine::on(const msg::asked&) {
     if (const auto* data = std::get_if<data_call>(&call.why)) {
       now.rows += data->rows;
       now.done += call.value ? data->rows : calls_.rows_answered(call.call);
+    } else if (const auto* gather = std::get_if<gather_call>(&call.why)) {
+      now.rows += gather->rows.rows();
     }
   for (const inlet& each : inlets_)
     now.held += each.held();
@@ -35,6 +37,8 @@ std::string stage_machine::waits_for() const {
     return "for the other stages to be built";
   if (phase_ == phase::gone)
     return "";
+  if (stalled_)
+    return "to try again: " + to_string(stalled_->why);
   for (const subscription& each : subscriptions_)
     if (each.pending.empty() && (each.placed < 0 || (each.admitted && each.admitted->due())))
       return "for weights of version " + std::to_string(each.placed + 1);

@@ -2,6 +2,7 @@
 #include "twinkle/observe/busy_meter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "twinkle/base/ensure.hpp"
 
@@ -48,6 +49,20 @@ void busy_meter::counter::end(time_point now) {
   }
 }
 
+// As if each ran without a break until it ended. What ends later begins before some of those that ended, or behind them.
+void busy_meter::counter::ended_elsewhere(duration ran, time_point now) {
+  const std::lock_guard lock(mutex_);
+  time_point from = std::max(now - ran, last_);
+  while (!elsewhere_.empty() && elsewhere_.back().first >= from) {
+    now = std::max(now, elsewhere_.back().second);
+    elsewhere_.pop_back();
+  }
+  if (!elsewhere_.empty())
+    from = std::max(from, elsewhere_.back().second);
+  if (from < now)
+    elsewhere_.emplace_back(from, now);
+}
+
 duration busy_meter::counter::take(time_point now) {
   std::uint64_t seen = running_.load(std::memory_order_relaxed);
   while (count_of(seen) > 0)
@@ -55,7 +70,12 @@ duration busy_meter::counter::take(time_point now) {
       busy_ += passed(seen, now);
       break;
     }
-  return duration(busy_.exchange(0));
+  const std::lock_guard lock(mutex_);
+  last_ = now;
+  duration all(busy_.exchange(0));
+  for (const auto& [from, until] : std::exchange(elsewhere_, {}))
+    all += until - from;
+  return all;
 }
 
 void busy_meter::begin(std::size_t stage, time_point now) {
@@ -68,11 +88,16 @@ void busy_meter::end(std::size_t stage, time_point now) {
   any_.end(now);
 }
 
+void busy_meter::ended_elsewhere(std::size_t stage, duration ran, time_point now) {
+  stages_[stage].ended_elsewhere(ran, now);
+  any_.ended_elsewhere(ran, now);
+}
+
 busy_meter::reading busy_meter::read(time_point now) {
   reading taken;
-  for (counter& each : stages_)
-    taken.busy.push_back(each.take(now));
   taken.whole = now - last_;
+  for (counter& each : stages_)
+    taken.busy.push_back(std::min(each.take(now), taken.whole));
   taken.idle = std::max(taken.whole - any_.take(now), duration{});
   last_ = now;
   return taken;

@@ -98,6 +98,14 @@ bool unordered(const blueprint& plan, const blueprint::edge& edge) {
   return false;
 }
 
+bool drops_rows_up_to(const blueprint& plan, blueprint::port at, std::size_t depth = 0) {
+  if (plan.stages[at.stage].endpoints[at.endpoint].failed == failing::drops_rows)
+    return true;
+  return depth < plan.edges.size() && std::any_of(plan.edges.begin(), plan.edges.end(), [&](const blueprint::edge& each) {
+           return each.to == at && drops_rows_up_to(plan, each.from, depth + 1);
+         });
+}
+
 void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
   const rows_known rows{plan};
   for (std::size_t at = 0; at < plan.edges.size(); ++at) {
@@ -111,6 +119,7 @@ void add_edges(const blueprint& plan, std::vector<stage_plan>& stages) {
                       edge.max_staleness};
     in.expected = edge.expands.value_or(1);
     in.exactly = edge.expands;
+    in.may_lose = drops_rows_up_to(plan, edge.to);
     if (zipped)
       in.beside = stage_plan::in::other{at + 1, plan.edges[at + 1].from.stage};
     if (!edge.beside)

@@ -119,8 +119,9 @@ class drawing {
     for (std::size_t stage = 0; stage < costs.size(); ++stage)
       for (const worker_place& each : placed_.stages[stage].workers)
         if (each.node == node)
-          costs[stage] = nodes_keep_rows_ ? resilience{never, never}
-                                          : resilience{costs[stage].failures + 1, costs[stage].deaths + 1};
+          costs[stage] = nodes_keep_rows_ && !may_lose_rows(stage)
+                             ? resilience{never, never}
+                             : resilience{costs[stage].failures + 1, costs[stage].deaths + 1};
     if (made.what == kind::node_dies) {
       if (!pay(costs))
         return false;
@@ -142,6 +143,15 @@ class drawing {
     if (!from_first)
       silences_[other].push_back({made.at, made.at + made.lasts});
     return true;
+  }
+
+  // Whether those who get the rows that a stage makes go on without some.
+  [[nodiscard]] bool may_lose_rows(std::size_t stage) const {
+    return std::all_of(placed_.stages.begin(), placed_.stages.end(), [&](const stage_plan& each) {
+      return std::all_of(each.inputs.begin(), each.inputs.end(), [&](const stage_plan::in& in) {
+        return in.may_lose || (in.producer != stage && !(in.beside && in.beside->producer == stage));
+      });
+    });
   }
 
   // Silences of a node between which it is not heard are one.

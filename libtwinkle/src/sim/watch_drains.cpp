@@ -80,7 +80,8 @@ class drain_oracle final : public oracle {
     switch (of.what) {
       case msg::task::kind::construct: return "constructor";
       case msg::task::kind::destroy: return "destructor";
-      case msg::task::kind::run: break;
+      case msg::task::kind::run:
+      case msg::task::kind::gather: break;
     }
     return stage.endpoints[of.endpoint].name;
   }

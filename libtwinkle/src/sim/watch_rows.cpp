@@ -15,7 +15,12 @@ constexpr std::size_t calls_apart = 4;
 }  // namespace
 
 row_oracle::row_oracle(const scene& in)
-    : oracle(in, "rows"), sources_(in.stages.size()), tasks_(in), delivered_(in.edges.size()), sent_(in.edges.size()) {
+    : oracle(in, "rows"),
+      sources_(in.stages.size()),
+      tasks_(in),
+      lost_(in.stages.size()),
+      delivered_(in.edges.size()),
+      sent_(in.edges.size()) {
   for (const stage_plan& stage : in.stages) {
     std::vector<station> made;
     for (std::size_t at = 0; at < stage.inputs.size(); ++at) {

@@ -22,7 +22,7 @@ class row_oracle final : public oracle {
   void on_task(std::size_t stage, std::size_t worker, const msg::task& task) override;
   void on_reply(std::size_t stage, const msg::reply& answer) override;
   void on_gone(std::size_t stage, std::size_t worker) override { tasks_.gone(stage, worker); }
-  void on_setback(const msg::setback& what) override { lost_ += what.what.dropped; }
+  void on_setback(const msg::setback& what) override { lost_[what.stage] += what.what.dropped; }
   void on_finished(const msg::finished& what) override;
   void on_end(const run_report& report, bool ended) override;
 
@@ -62,6 +62,7 @@ class row_oracle final : public oracle {
   // at the end
   [[nodiscard]] range still_at(const station& at, const row_station::seen& of) const;
   [[nodiscard]] std::size_t undelivered() const;
+  [[nodiscard]] std::size_t lost_where_they_end(std::size_t stage) const;
   [[nodiscard]] std::vector<place> open_rows(bool all) const;
   [[nodiscard]] bool filters(const station& at) const;
   [[nodiscard]] std::string where(const place& of) const;
@@ -76,7 +77,7 @@ class row_oracle final : public oracle {
   bool counts_ = true;                        // what ends a stream can be seen
   std::size_t emitted_ = 0;
   std::size_t trained_ = 0;
-  std::size_t lost_ = 0;
+  std::vector<std::size_t> lost_;             // rows, by stage, as it says
   std::size_t dead_ = 0;                      // that were alive before
   std::vector<std::size_t> delivered_;        // rows, by edge
   std::vector<std::size_t> sent_;             // rows, by edge, as their producers say

@@ -15,6 +15,14 @@ namespace twinkle {
 struct far_bytes {
   std::size_t node = 0;
   std::uint64_t key = 0;  ///< that the node keeps them under
+
+  /// Which process of the node keeps them: one that takes its place has other keys.
+  [[nodiscard]] constexpr std::uint64_t life() const { return key >> life_shift; }
+  /// The first key of a process, by a number that tells it from those that were there before by its low 24 bits.
+  [[nodiscard]] static constexpr std::uint64_t first_key(std::uint64_t process) { return process << life_shift | 1; }
+
+ private:
+  static constexpr int life_shift = 40;
 };
 
 /// Immutable shared bytes. Whoever made them owns them by a deleter: a vector, a tensor, a mapped file. They may lie on

@@ -99,6 +99,9 @@ class fetch_plan {
 /// Of tensors that are here, what is wanted; see fetch_plan. Where that is one run of bytes, it is not copied.
 [[nodiscard]] weights narrow(const weights& tensors, const shard_rule& wanted);
 
+/// The rows, ascending, of which elements lie where `gone` says.
+[[nodiscard]] std::vector<std::size_t> rows_gone(const batch& rows, const std::function<bool(const far_bytes&)>& gone);
+
 /// Whether some of it lies on another node.
 [[nodiscard]] bool is_far(const batch& rows);
 [[nodiscard]] bool is_far(const weights& tensors);

@@ -35,6 +35,9 @@ namespace route {
 /// Calls of one stage are numbered in the order in which all of its workers execute them.
 using call_id = std::uint64_t;
 
+/// Columns that workers are given; null: all.
+using read_list = std::shared_ptr<const std::vector<std::string>>;
+
 struct call {
   std::string endpoint;
   dispatch_rule how = {};
@@ -43,9 +46,10 @@ struct call {
   payload input = {};
   std::optional<time_point> deadline = std::nullopt;             ///< unset: it may take for ever
   std::shared_ptr<const micro_batch_rule> micro_batches = nullptr;
-  std::shared_ptr<const std::vector<std::string>> reads = nullptr;  ///< columns that workers are given; null: all
+  read_list reads = nullptr;
   std::size_t retries = 0;                          ///< how often rows whose worker fails go to another one
   failing failed = failing::ends_run;               ///< what becomes of rows that nobody could work on
+  bool may_lose = false;                            ///< rows that are gone with their node are lost by name
   bool spares_lost = false;                         ///< workers that are gone are left out, and not missed
   std::optional<std::size_t> only = std::nullopt;   ///< this worker, and no other
 };

@@ -127,7 +127,7 @@ struct finished {
 
 // Between a router and its workers.
 struct task {
-  enum class kind : std::uint8_t { construct, run, destroy };
+  enum class kind : std::uint8_t { construct, run, destroy, gather };  ///< gather: its input is to be there, for a run
 
   route::call_id call = 0;
   kind what = kind::run;
@@ -136,6 +136,7 @@ struct task {
   payload input = {};
   std::shared_ptr<const std::vector<micro_batch>> micro_batches = nullptr;
   bool streams = false;  ///< what it emits goes on at once
+  std::optional<route::call_id> gathered = std::nullopt;  ///< its input came with that
 };
 /// Rows of a call that goes on.
 struct emitted {
@@ -152,6 +153,7 @@ struct reply {
   std::size_t worker = 0;
   route::call_id call = 0;
   result<payload> value;
+  duration ran{};  ///< how long its body ran and was not blocked, where it is metered in another process
 };
 
 // From the world to a router.
@@ -161,6 +163,11 @@ struct lost {  ///< a worker is gone with its object
 };
 struct back {  ///< where it was, a worker can be built again
   std::size_t worker = 0;
+};
+struct node_lost {  ///< a process is gone, with all that it kept
+  std::size_t node = 0;
+  std::uint64_t life = 0;
+  std::string cause;
 };
 /// From a router to its own actor: a new worker with a new object is to take the place of one that is gone.
 struct respawn {
@@ -244,7 +251,7 @@ using message =
     std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest, msg::saved,
                  msg::failed, msg::setback, msg::asked, msg::standing, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
                  msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
-                 msg::tick, msg::interrupt>;
+                 msg::tick, msg::interrupt, msg::node_lost>;
 
 struct envelope {
   address to;

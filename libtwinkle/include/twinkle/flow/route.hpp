@@ -65,6 +65,9 @@ struct holder {
 /// Whether what `from` says of a part that it was given counts. `now` has the part, or has answered for it.
 using reply_rule = std::function<bool(const holder& now, bool answered, const holder& from)>;
 
+/// Those of the columns of some rows.
+[[nodiscard]] batch read_by(const read_list& reads, const batch& rows);
+
 /// Only what its holder says, until it has answered.
 [[nodiscard]] inline bool counts_once(const holder& now, bool answered, const holder& from) {
   return !answered && now == from;
@@ -101,6 +104,22 @@ class machine {
   /// It takes calls again; what waited for one is sent.
   [[nodiscard]] std::vector<outcome> regain(std::size_t worker);
   [[nodiscard]] bool gone(std::size_t worker) const { return gone_[worker] != presence::here; }
+
+  /// A process of another node, and what it kept.
+  struct lost_node {
+    std::size_t node = 0;
+    std::uint64_t life = 0;
+    std::string cause;
+  };
+  void lose_node(lost_node what) { nodes_lost_.push_back(std::move(what)); }
+
+  /// Rows without those of which a worker would read what was on a node that is lost; each of these leaves a tombstone.
+  struct left_of {
+    batch rows;
+    std::size_t gone = 0;
+    std::string cause = {};
+  };
+  [[nodiscard]] left_of without_gone(const read_list& reads, const batch& rows) const;
 
   /// What is to be sent, and to be left, since this was asked last. Rows that a worker failed on carry the version of
   /// whoever takes them.
@@ -219,6 +238,7 @@ class machine {
   void give_out_waiting(std::vector<outcome>& ended);
   [[nodiscard]] bool send_again(flight& call, std::size_t part, bool may_stay = false);
   void call_back(flight& call, std::size_t part, const fault& why);
+  [[nodiscard]] bool bury_gone(const flight& call, std::size_t part, progress& so_far);
 
   team workers_;
   collector rule_;
@@ -232,6 +252,7 @@ class machine {
   std::vector<setback> setbacks_;
   std::vector<overdue> overdue_;
   std::vector<call_id> postponed_;
+  std::vector<lost_node> nodes_lost_;
 };
 
 }  // namespace twinkle::route

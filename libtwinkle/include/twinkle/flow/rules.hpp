@@ -54,6 +54,9 @@ struct dispatch_rule {
   dispatch_rule(dispatch of, details with) : kind(of), how(std::make_shared<const details>(std::move(with))) {}
 };
 
+/// The same rule for a call that is started twice with the same rows: a function is asked once.
+[[nodiscard]] dispatch_rule asked_once(const dispatch_rule& of);
+
 struct balance_rule {
   bool equal_counts = true;   ///< as many rows on each data rank as in even slices
   bool whole_groups = false;  ///< siblings, the rows of one parent, stay on one data rank

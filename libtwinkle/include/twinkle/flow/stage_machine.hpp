@@ -32,7 +32,7 @@ class stage_machine {
   [[nodiscard]] outbox receive(message&& content, time_point now);
 
   /// When it wants a tick at the latest.
-  [[nodiscard]] std::optional<time_point> next_deadline() const { return calls_.next_deadline(); }
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
 
  private:
   enum class phase : std::uint8_t { idle, building, built, running, stopping, closing, gone };
@@ -49,6 +49,16 @@ class stage_machine {
     // By worker, and by what was asked of it: rows that it was given, whose results have gone on.
     std::map<std::pair<std::size_t, route::call_id>, std::size_t> streamed = {};
     std::size_t early = 0;                             // of all workers
+  };
+  // Rows that lie on other nodes, and are to be with all workers before a call of them starts.
+  struct gather_call {
+    std::size_t input = 0;
+    batch rows;  // and tombstones
+    std::uint32_t depth = 0;
+    dispatch_rule how = {};
+    fault why = {};  // it failed
+    time_point again{};
+    std::optional<time_point> until = std::nullopt;
   };
   struct load_call {
     std::int64_t version = 0;
@@ -71,7 +81,7 @@ class stage_machine {
     std::size_t worker = 0;
     bool builds = false;
   };
-  using purpose = std::variant<construct_call, destroy_call, source_call, data_call, load_call, state_call, save_call,
+  using purpose = std::variant<construct_call, destroy_call, source_call, data_call, gather_call, load_call, state_call, save_call,
                                client_call, revival_call>;
 
   struct under_way {
@@ -119,6 +129,7 @@ class stage_machine {
   void on(const msg::asked&);
   void on(const msg::lost& what);
   void on(const msg::back& what);
+  void on(const msg::node_lost& what);
   template <class Other>
   void on(const Other&);  // a message that no router gets
 
@@ -152,10 +163,21 @@ class stage_machine {
   void give_back(const stage_plan::in& in, std::size_t taken);
   [[nodiscard]] batch outstanding(const batch& rows) const;
 
+  // rows on other nodes
+  [[nodiscard]] std::optional<batch> without_gone(const batch& rows, const stage_plan::in& in);
+  [[nodiscard]] bool must_gather(const stage_plan::in& in, const batch& rows) const;
+  void gather(gather_call&& what);
+  void gather_again();
+  void gathered(under_way& call, const result<collected>& value);
+  [[nodiscard]] bool gathers() const { return stalled_ || any<gather_call>(); }
+  void gather_without(std::size_t worker, const std::string& cause);
+  void stall(gather_call&& what, fault why);
+  void start_rows(const gather_call& of, std::optional<route::call_id> gathered);
+
   // calls
   [[nodiscard]] static route::call call_of(const blueprint::endpoint_spec& spec, payload input);
   void start(purpose why, std::size_t endpoint, payload input, std::int64_t version,
-             std::optional<route::call> how = std::nullopt);
+             std::optional<route::call> how = std::nullopt, std::optional<route::call_id> gathered = std::nullopt);
   void start_clock();
   void settle(route::outcome outcome);
   void finish(under_way& call, collected value);
@@ -181,7 +203,8 @@ class stage_machine {
   void report_gone(std::vector<std::string> abandoned);
   void fail(fault why);
 
-  [[nodiscard]] batch prepare(const batch& rows, data_call& call, const stage_plan::in& in);
+  void prepare(const batch& rows, data_call& call, const stage_plan::in& in);
+  [[nodiscard]] batch stamped(const batch& rows) const;
   [[nodiscard]] bool open_for(std::size_t endpoint, std::size_t expected) const;
   [[nodiscard]] std::size_t data_under_way() const;
   template <class Purpose>
@@ -219,6 +242,7 @@ class stage_machine {
   std::vector<std::string> left_alone_;  // bodies that did not end, and were replaced
   std::size_t respawns_ = 0;
   std::set<std::size_t> awaited_;    // workers that are gone, and are replaced once they can be
+  std::optional<gather_call> stalled_;  // its rows could not be fetched yet
   std::uint64_t answers_ = 0;
   row_account account_;
   time_point now_{};

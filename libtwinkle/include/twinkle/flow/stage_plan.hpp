@@ -34,6 +34,7 @@ struct stage_plan {
       std::size_t producer = 0;
     };
     std::optional<other> beside = std::nullopt;         ///< the edge that it is zipped with
+    bool may_lose = false;  ///< its endpoint, or one before it, drops rows that nobody could work on
   };
   struct out {
     std::size_t edge = 0;

@@ -17,7 +17,7 @@ namespace twinkle::place {
 namespace letter {
 
 /// Of other versions nothing but hello and refused can be read.
-inline constexpr std::uint32_t protocol = 1;
+inline constexpr std::uint32_t protocol = 2;
 
 /// A node presents itself to the one that leads.
 struct hello {

@@ -15,7 +15,7 @@ namespace twinkle::sim {
 struct swarm {
   duration latency_min{0};
   duration latency_max{0};
-  /// No rows ride in messages: all that are needed elsewhere are fetched, and would be lost with the node that made them.
+  /// No rows ride in messages: all that are needed elsewhere are fetched, and are lost with the node that made them.
   bool fetches_all = false;
   std::vector<mishap> mishaps = {};
 };
