@@ -66,10 +66,10 @@ class link_end {
   bool wait(const Holds& holds) {
     std::unique_lock lock(mutex_);
     // What is waited for may be no event: then it is looked at again from time to time.
-    for (int looks = 0; looks < 6000; ++looks) {
+    for (int in_vain = 0; in_vain < 6000;) {
       if (holds(told_))
         return true;
-      changed_.wait_for(lock, std::chrono::milliseconds(10));
+      in_vain += changed_.wait_for(lock, std::chrono::milliseconds(10)) == std::cv_status::timeout ? 1 : 0;
     }
     return false;
   }
