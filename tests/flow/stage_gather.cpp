@@ -30,6 +30,15 @@ driven model(failing failed = failing::ends_run) {
   return made;
 }
 
+// A sampler with version 0 of the weights.
+driven loaded(const twinkle::stage_plan& plan) {
+  driven made{plan};
+  made.start();
+  made.tell(msg::published{0, weights{{}, 0}});
+  made.answer_all();
+  return made;
+}
+
 // Rows of `prompts` prompts, as a sampler on a node made them.
 msg::rows rollouts(std::size_t prompts, std::int64_t first, std::size_t node, std::uint64_t life = 1) {
   return {1, kept_by(children(numbered(prompts, first), 4), node, life)};
@@ -66,10 +75,7 @@ TEST_CASE("rows that are here, that ride along, or whose call another worker cou
 
   shape of;
   of.sample.retries = 1;
-  driven sampler{plan_of(pipeline(of), sampler_at)};
-  sampler.start();
-  sampler.tell(msg::published{0, weights{{}, 0}});
-  sampler.answer_all();
+  driven sampler = loaded(plan_of(pipeline(of), sampler_at));
   sampler.tell(msg::rows{0, kept_by(numbered(4), 1)});
   CHECK(sampler.order(0).back() == "sample 1");
 }
@@ -175,10 +181,7 @@ TEST_CASE("rows that cannot be gathered are tried again each second, for ten, an
 }
 
 TEST_CASE("weights that come while rows are gathered are loaded behind them") {
-  driven sampler{plan_of(pipeline(), sampler_at)};
-  sampler.start();
-  sampler.tell(msg::published{0, weights{{}, 0}});
-  sampler.answer_all();
+  driven sampler = loaded(plan_of(pipeline(), sampler_at));
   sampler.tell(msg::rows{0, kept_by(numbered(8), 1)});
   sampler.tell(msg::published{0, weights{{}, 1}});
   CHECK(last(sampler.order(0), 2) == texts{"load 0", "gather 2"});
@@ -189,10 +192,7 @@ TEST_CASE("weights that come while rows are gathered are loaded behind them") {
 }
 
 TEST_CASE("tasks that come between a gather and the call that it is for do not take its rows") {
-  driven sampler{plan_of(pipeline(), sampler_at)};
-  sampler.start();
-  sampler.tell(msg::published{0, weights{{}, 0}});
-  sampler.answer_all();
+  driven sampler = loaded(plan_of(pipeline(), sampler_at));
   for (std::int64_t first = 0; first < 8; first += 4)
     sampler.tell(msg::rows{0, kept_by(numbered(4, first), 1)});
   for (std::size_t worker = 0; worker < 4; ++worker)
@@ -210,10 +210,7 @@ TEST_CASE("tasks that come between a gather and the call that it is for do not t
 TEST_CASE("what a worker gathered that is gone since is gathered by the one in its place") {
   twinkle::stage_plan plan = plan_of(pipeline(), sampler_at);
   plan.respawns = 1;
-  driven sampler{plan};
-  sampler.start();
-  sampler.tell(msg::published{0, weights{{}, 0}});
-  sampler.answer_all();
+  driven sampler = loaded(plan);
   sampler.tell(msg::rows{0, kept_by(numbered(4), 1)});
   sampler.answer(0);
   sampler.tell(msg::lost{0, "it died"});
@@ -238,10 +235,7 @@ TEST_CASE("where rows may be lost, those that others could take over are gathere
   twinkle::stage_plan plan = plan_of(pipeline(of), sampler_at);
   plan.endpoints[plan.inputs[0].endpoint].failed = failing::ends_run;  // as of a stage behind it
   plan.endpoints[plan.inputs[0].endpoint].retries = 1;
-  driven sampler{plan};
-  sampler.start();
-  sampler.tell(msg::published{0, weights{{}, 0}});
-  sampler.answer_all();
+  driven sampler = loaded(plan);
   sampler.tell(msg::lost{2, "it died"});
   sampler.tell(msg::rows{0, kept_by(numbered(4), 1)});
   CHECK(sampler.order(0).back() == "gather 1");
