@@ -72,7 +72,13 @@ std::map<std::string, twinkle::message> some_messages() {
   using wanted = std::tuple<std::vector<std::tuple<>>, metrics, std::vector<bool>>;
   const wanted searched{std::vector<std::tuple<>>(2), metrics{}.sum("s", 2), {true}};
   const fuzz::found got{{ragged_rows()}, {{-1, some_weights()}, {2, std::nullopt}}};
+  msg::task gather = task;
+  gather.what = msg::task::kind::gather;
+  msg::task gathered{2, msg::task::kind::run, fuzz::choose_at};
+  gathered.gathered = 1;
   return {{"task", task},
+          {"gather", gather},
+          {"gathered", gathered},
           {"search", msg::task{2, msg::task::kind::run, fuzz::find_at, 0, twinkle::arguments{{}, searched}}},
           {"cancel", msg::cancel{7, {"here", "sample", twinkle::interval{0, 2}, "no"}}},
           {"abandon", msg::abandon{}},
