@@ -2,24 +2,29 @@
 """Nodes that are processes of this machine, for the tests: a cluster file, a run of it, what each said."""
 import json
 import pathlib
+import random
 import socket
 import subprocess
 import time
 
 PATIENCE = 300
+TAKEN = set()
 
 
 def free_port():
-    """One behind which another is free, too."""
+    """One behind which another is free, too; none that the machine might give to a connection meanwhile."""
+    given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
+        port = random.randrange(min(10000, given // 2), given - 1, 2)
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
             try:
+                first.bind(("127.0.0.1", port))
                 second.bind(("127.0.0.1", port + 1))
-                return port
-            except (OSError, OverflowError):
-                pass
+            except OSError:
+                continue
+        if port not in TAKEN:
+            TAKEN.add(port)
+            return port
 
 
 class Run:
