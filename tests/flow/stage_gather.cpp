@@ -39,6 +39,13 @@ driven loaded(const twinkle::stage_plan& plan) {
   return made;
 }
 
+// What four prompts are sampled to.
+void check_whole(const driven& sampler) {
+  REQUIRE(sampler.all<msg::rows>().size() == 1);
+  CHECK(sampler.all<msg::rows>()[0].value.rows() == 16);
+  CHECK(sampler.all<msg::failed>().empty());
+}
+
 // Rows of `prompts` prompts, as a sampler on a node made them.
 msg::rows rollouts(std::size_t prompts, std::int64_t first, std::size_t node, std::uint64_t life = 1) {
   return {1, kept_by(children(numbered(prompts, first), 4), node, life)};
@@ -223,9 +230,7 @@ TEST_CASE("what a worker gathered that is gone since is gathered by the one in i
   sampler.tell(msg::tick{});
   CHECK(sampler.order(0).back() == "gather 1");
   sampler.answer_all();
-  REQUIRE(sampler.all<msg::rows>().size() == 1);
-  CHECK(sampler.all<msg::rows>()[0].value.rows() == 16);
-  CHECK(sampler.all<msg::failed>().empty());
+  check_whole(sampler);
 }
 
 TEST_CASE("where rows may be lost, those that others could take over are gathered too, without those who are gone") {
@@ -240,9 +245,7 @@ TEST_CASE("where rows may be lost, those that others could take over are gathere
   sampler.tell(msg::rows{0, kept_by(numbered(4), 1)});
   CHECK(sampler.order(0).back() == "gather 1");
   sampler.answer_all();
-  REQUIRE(sampler.all<msg::rows>().size() == 1);
-  CHECK(sampler.all<msg::rows>()[0].value.rows() == 16);
-  CHECK(sampler.all<msg::failed>().empty());
+  check_whole(sampler);
 }
 
 TEST_CASE("a dispatch function is asked once for what is gathered and then worked on") {

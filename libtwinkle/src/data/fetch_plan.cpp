@@ -333,6 +333,8 @@ std::vector<std::size_t> rows_gone(const batch& rows, const std::function<bool(c
   const table from = data::table_access::view(rows);
   std::vector<bool> found(from.rows, false);
   for (const slot& column : from.columns) {
+    if (!column.store->far())
+      continue;
     auto at = found.begin();
     for (const chunk& each : chunks_of(column, from.rows)) {
       const auto end = at + static_cast<std::ptrdiff_t>(each.rows);

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-
 #include <string>
 
 #include "twinkle/base/error.hpp"
