@@ -52,7 +52,7 @@ msg::rows rollouts(std::size_t prompts, std::int64_t first, std::size_t node, st
 }
 
 msg::node_lost loss(std::size_t node, std::uint64_t life = 1) {
-  return {node, life, "node '" + std::to_string(node) + "' was lost: it died"};
+  return {{node, life, "node '" + std::to_string(node) + "' was lost: it died"}};
 }
 
 texts last(const texts& of, std::size_t count) { return {of.end() - static_cast<std::ptrdiff_t>(count), of.end()}; }

@@ -71,8 +71,9 @@ TEST_CASE_FIXTURE(joined, "every router hears which process is lost, and finds t
   REQUIRE(lost.size() == placed.stages.size());
   for (std::size_t stage = 0; stage < placed.stages.size(); ++stage)
     CHECK(lost[stage].first == address::router(stage));
-  CHECK(lost[0].second.node == b);
-  const auto kept_there = [&](const tk::far_bytes& where) { return where.node == b && where.life() == lost[0].second.life; };
+  const tk::route::lost_node& what = lost[0].second.what;
+  CHECK(what.node == b);
+  const auto kept_there = [&](const tk::far_bytes& where) { return where.node == b && where.life() == what.life; };
   CHECK(rows_gone(described, kept_there).size() == 100);
   at(a).got.clear();
   at(a).way->spawn(address::worker(sampler, 0));

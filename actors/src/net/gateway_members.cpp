@@ -211,7 +211,7 @@ void gateway::on_joined(const membership::joined& who, happened& then) {
 
 void gateway::on_lost(std::size_t node, const std::string& why, happened& then) {
   bulk_peer& server = servers_[node];
-  const std::uint64_t life = far_bytes{node, far_bytes::first_key(server.incarnation)}.life();
+  const std::uint64_t life = far_bytes::life_of(server.incarnation);
   server.incarnation = 0;
   server.port = 0;
   const std::string cause = "node '" + server.name + "' was lost: " + why;
@@ -224,7 +224,7 @@ void gateway::on_lost(std::size_t node, const std::string& why, happened& then) 
   if (taken_)  // whoever hears that a fetch has failed is to know why
     for (const stage_plan& stage : placed_.stages)
       then.push_back([this, ordinal = stage.ordinal, node, life, cause] {
-        world_.deliver(address::session(), address::router(ordinal), msg::node_lost{node, life, cause});
+        world_.deliver(address::session(), address::router(ordinal), msg::node_lost{{node, life, cause}});
       });
   then.push_back([this, known = servers_] { world_.know(known); });
   if (!taken_)

@@ -16,7 +16,7 @@ constexpr duration gathers_for = std::chrono::seconds(10);
 }  // namespace
 
 void stage_machine::on(const msg::node_lost& what) {
-  calls_.lose_node({what.node, what.life, what.cause});
+  calls_.lose_node(what.what);
   gather_again();
 }
 

@@ -18,7 +18,8 @@ struct far_bytes {
 
   /// Which process of the node keeps them: one that takes its place has other keys.
   [[nodiscard]] constexpr std::uint64_t life() const { return key >> life_shift; }
-  /// The first key of a process, by a number that tells it from those that were there before by its low 24 bits.
+  /// A process's life, by a number that tells it from those that were there before by its low 24 bits.
+  [[nodiscard]] static constexpr std::uint64_t life_of(std::uint64_t process) { return process << life_shift >> life_shift; }
   [[nodiscard]] static constexpr std::uint64_t first_key(std::uint64_t process) { return process << life_shift | 1; }
 
  private:

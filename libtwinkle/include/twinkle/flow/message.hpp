@@ -164,10 +164,8 @@ struct lost {  ///< a worker is gone with its object
 struct back {  ///< where it was, a worker can be built again
   std::size_t worker = 0;
 };
-struct node_lost {  ///< a process is gone, with all that it kept
-  std::size_t node = 0;
-  std::uint64_t life = 0;
-  std::string cause;
+struct node_lost {
+  route::lost_node what;
 };
 /// From a router to its own actor: a new worker with a new object is to take the place of one that is gone.
 struct respawn {
@@ -249,8 +247,9 @@ struct interrupt {};
 
 using message =
     std::variant<msg::build, msg::begin, msg::stop, msg::abort, msg::built, msg::stepped, msg::graded, msg::newest, msg::saved,
-                 msg::failed, msg::setback, msg::asked, msg::standing, msg::ended, msg::finished, msg::task, msg::cancel, msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit,
-                 msg::end, msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
+                 msg::failed, msg::setback, msg::asked, msg::standing, msg::ended, msg::finished, msg::task, msg::cancel,
+                 msg::abandon, msg::reply, msg::emitted, msg::lost, msg::back, msg::respawn, msg::rows, msg::credit, msg::end,
+                 msg::published, msg::call, msg::claim, msg::claimed, msg::forget, msg::call_off, msg::answer, msg::driven,
                  msg::tick, msg::interrupt, msg::node_lost>;
 
 struct envelope {

@@ -54,6 +54,13 @@ struct setback {
   std::size_t dropped = 0;  ///< rows that were lost by it; else others work on them
 };
 
+/// A process that is gone, with all that it kept for others.
+struct lost_node {
+  std::size_t node = 0;
+  std::uint64_t life = 0;  ///< `far_bytes::life`: another process may run on the node again
+  std::string cause;
+};
+
 /// Who has a part of a call: a worker, and the id under which it was given the part.
 struct holder {
   std::size_t worker = 0;
@@ -105,12 +112,6 @@ class machine {
   [[nodiscard]] std::vector<outcome> regain(std::size_t worker);
   [[nodiscard]] bool gone(std::size_t worker) const { return gone_[worker] != presence::here; }
 
-  /// A process of another node, and what it kept.
-  struct lost_node {
-    std::size_t node = 0;
-    std::uint64_t life = 0;
-    std::string cause;
-  };
   void lose_node(lost_node what) { nodes_lost_.push_back(std::move(what)); }
 
   /// Rows without those of which a worker would read what was on a node that is lost; each of these leaves a tombstone.
