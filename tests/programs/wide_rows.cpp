@@ -2,7 +2,11 @@
 // Rows of many bytes and weights of as many, so that they do not fit into what routers tell each other: a megabyte or more
 // a step goes from the node that makes rows to those that train on them, past the one that grades them by their numbers.
 // The weights are held in parts, and loaded in others.
+#include <cstdint>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "twinkle/flow/context.hpp"
@@ -84,22 +88,29 @@ struct trainer {
   std::size_t steps = 0;
 };
 
+std::optional<std::size_t> cut_along_0(std::string_view, std::span<const std::size_t>) { return 0; }
+
 void build(tk::graph& g) {
   const auto width = g.option<std::size_t>("width", 4096, "numbers of a row");
   const auto rows = g.option<std::size_t>("rows", 64, "rows of a step");
+  const auto makers = g.option<std::size_t>("makers", 2, "ranks that make rows");
+  const auto dp = g.option<std::int64_t>("dp", 4, "data ranks that train on them, of four ranks");
+  const auto tp = g.option<std::int64_t>("tp", 1, "ranks that train on the same rows");
   const bool lossy = g.option<std::size_t>("lossy", 0, "1: rows that nobody can make are lost by name") == 1;
+  const auto trainers = tk::device_mesh::from_sizes({.dp_size = dp, .tp_size = tp});
   const tk::device_group host{.name = "host", .ranks = 1, .device_type = "cpu"};
+
   auto prompts = g.spawn<source>("source", {host}, rows).emits(&source::next, {.rows = rows});
-  auto makes = g.spawn<maker>("maker", {{.name = "makers", .ranks = 2}}, width);
-  auto trains = g.spawn<trainer>("trainer", {{.name = "trainers", .ranks = 4}}, width);
+  auto makes = g.spawn<maker>("maker", {{.name = "makers", .ranks = makers}}, width);
   auto grades = g.spawn<grader>("grader", {host});
-  auto steps = prompts.to(makes, &maker::make, {.name = "make", .retries = 2, .failed = lossy ? tk::failing::drops_rows : tk::failing::ends_run})
+  auto trains = g.spawn<trainer>("trainer", {{.name = "trainers", .ranks = 4}, trainers}, width);
+  const auto failed = lossy ? tk::failing::drops_rows : tk::failing::ends_run;
+  auto steps = prompts.to(makes, &maker::make, {.name = "make", .retries = 2, .failed = failed})
                    .to(grades, &grader::judge, {.name = "grade", .reads = {number}})
                    .rebatch(rows)
                    .to(trains, &trainer::train, {.name = "train", .small = tk::small::allow_empty, .max_staleness = 1});
-  trains.publishes(&trainer::state, {.after = &trainer::train}).to(makes, &maker::load, {.shards = tk::sharding{{"dp"}, [](std::string_view, std::span<const std::size_t>) {
-                                                         return std::optional<std::size_t>(0);
-                                                       }}});
+  trains.publishes(&trainer::state, {.after = &trainer::train})
+      .to(makes, &maker::load, {.shards = tk::sharding{{"dp"}, cut_along_0}});
   steps.stop_after(g.option<std::size_t>("steps", 20, "training steps"));
 }
 
