@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`twinkle launch`: what starts where, whose output is whose, who is told to stop, and that nobody stays behind."""
+import fcntl
 import json
 import os
 import pathlib
@@ -7,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
+import time
 
 TWINKLE = pathlib.Path(sys.argv[1]) / "tools" / "twinkle"
 PROGRAM = "./pipeline.py"
@@ -15,7 +18,7 @@ pathlib.Path(PROGRAM).write_text(f"#!{sys.executable}\n" + '''
 import os, signal, subprocess, sys
 
 what, node = sys.argv[1], sys.argv[sys.argv.index("--node") + 1]
-heard = [signal.SIGINT, signal.SIGTERM]
+heard = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP]
 blocked_before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
 
 def say(text):
@@ -84,7 +87,7 @@ def cluster(name, **hosts):
 
 
 HERE = cluster("here.toml", a="127.0.0.1", bb="localhost")
-SPREAD = cluster("spread.toml", far="192.0.2.7", a="::1", away="192.0.2.8", b=socket.gethostname(), off="192.0.2.7")
+SPREAD = cluster("spread.toml", far="192.0.2.7", a=socket.gethostname(), away="192.0.2.8", b=socket.gethostname(), off="192.0.2.7")
 
 
 def run(*arguments, file=HERE, options=()):
@@ -175,7 +178,7 @@ def patience():
 
 def signals():
     """a signal is handed on once each time, and a node that stops for it has not failed"""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
         launched = start(PROGRAM, "stop")
         read_until(launched, "a   ready", "bb  ready")
         launched.send_signal(number)
@@ -214,6 +217,31 @@ def deaf_to_signals():
     code, _, err = finish(launched)
     assert code == 137, (code, err)
     assert err.splitlines() == [f"twinkle: node '{node}' did not end within 0 s; killed" for node in ("a", "bb")], err
+
+
+def no_terminal():
+    """under nohup the end of the terminal is nobody's end"""
+    launched = start(PROGRAM, "stop", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    read_until(launched, "a   ready", "bb  ready")
+    launched.send_signal(signal.SIGHUP)
+    launched.send_signal(signal.SIGINT)
+    code, out, err = finish(launched)
+    assert (code, sorted(out.splitlines()), err) == (130, ["a   heard SIGINT", "bb  heard SIGINT"], "")
+
+
+def nobody_reads_on():
+    """while nobody reads what nodes print, signals and patience go on"""
+    launched = start(PROGRAM, "endless", options=["--patience", "0"])
+    room = fcntl.fcntl(launched.stdout.fileno(), fcntl.F_GETPIPE_SZ)
+    while room - int.from_bytes(fcntl.ioctl(launched.stdout, termios.FIONREAD, bytes(4)), sys.byteorder) >= 4096:
+        time.sleep(0.01)
+    launched.send_signal(signal.SIGINT)
+    launched.send_signal(signal.SIGTERM)
+    assert launched.wait(timeout=120) == 137
+    lines = launched.stderr.read().splitlines()
+    assert lines == [f"twinkle: node '{node}' did not end within 0 s; killed" for node in ("a", "bb")], lines
+    launched.stdout.close()
+    launched.stderr.close()
 
 
 def killed():
@@ -263,7 +291,7 @@ def dry_runs():
     done = run("./run", file=SPREAD, options=["--dry-run", "--json", "--host", "192.0.2.8"])
     commands = json.loads(done.stdout)["commands"]
     assert [(each["node"], each["host"], each["here"]) for each in commands] == [
-        ("far", "192.0.2.7", False), ("a", "::1", False), ("away", "192.0.2.8", True),
+        ("far", "192.0.2.7", False), ("a", socket.gethostname(), False), ("away", "192.0.2.8", True),
         ("b", socket.gethostname(), False), ("off", "192.0.2.7", False)], commands
     assert commands[2]["words"] == ["./run", "--cluster", SPREAD, "--node", "away"], commands
     done = run("./run", file=cluster("far.toml", far="192.0.2.7"), options=["--dry-run"])
@@ -287,6 +315,9 @@ def refusals():
     done = run(PROGRAM, file="wrong.toml", options=["--dry-run", "--json"])
     assert done.returncode == 1 and len(json.loads(done.stdout)["errors"]) == 3, done
     refused(1, "cannot read 'none.toml'", file="none.toml")
+    pathlib.Path("mixed.toml").write_text('[[node]]\nname = "a"\nhost = "192.0.2.7"\n[[node]]\nname = "b"\n')
+    refused(1, "mixed.toml: node 'a' leads and has no port;",
+            "mixed.toml: node 'b' is on localhost, which is whichever machine reads it, and 'a' on 192.0.2.7;", file="mixed.toml")
     refused(1, f"nothing to start here: this machine, '{socket.gethostname()}', is none of the hosts 192.0.2.7;",
             file="far.toml")
     refused(1, "no node is on host 'x'; the hosts are 127.0.0.1, localhost", options=["--host", "x"])
@@ -302,6 +333,6 @@ def refusals():
 
 
 for check in (prefixes, long_lines, surroundings, one_fails, patience, signals, fails_while_stopping, deaf_to_signals,
-              killed, left_behind, nobody_reads, elsewhere, dry_runs, refusals):
+              no_terminal, killed, left_behind, nobody_reads, nobody_reads_on, elsewhere, dry_runs, refusals):
     check()
     print("ok", check.__doc__, flush=True)

@@ -71,6 +71,17 @@ TEST_CASE("SLURM tells the same, with a port of the job's own") {
   CHECK(read(slurm({{"SLURM_JOB_ID", "15000"}})).leader_port == 20000);
 }
 
+TEST_CASE("a step of a SLURM job has a leader of its own") {
+  const cluster_environment told = read(slurm({{"SLURM_STEP_NODELIST", "gpu[02-03]"}, {"SLURM_STEP_ID", "1"}}));
+  CHECK(told.problems == texts{});
+  CHECK(told.leader_host == "gpu02");
+  CHECK(told.leader_port == 40002 + 2 * 997);
+  CHECK(read(slurm({{"SLURM_STEP_ID", "0"}})).leader_port == 40002);
+  CHECK(read(slurm({{"SLURM_STEP_ID", "4294967291"}})).problems == texts{});
+  CHECK(read(slurm({{"SLURM_STEP_NODELIST", "a["}})).problems ==
+        texts{"SLURM_STEP_NODELIST is 'a[', which does not begin with a host, such as a1 or a[01-03,7]"});
+}
+
 TEST_CASE("jobs that follow each other share neither the leader's port nor the next one") {
   for_all([] {
     const auto job = *rc::gen::inRange<std::uint32_t>(0, 4000000000);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "arguments.hpp"
 #include "cluster_reading.hpp"
@@ -11,6 +12,7 @@
 #include "this_machine.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/base/list.hpp"
+#include "twinkle/place/addresses.hpp"
 
 namespace twinkle::command {
 namespace {
@@ -46,6 +48,11 @@ class launch_command final : public subcommand {
 
   [[nodiscard]] std::vector<node_start> answer() const {
     const place::cluster_file file = read_cluster(path_);
+    std::vector<std::string> wrong = place::address_problems(file.machines);
+    for (std::string& each : wrong)
+      each.insert(0, path_ + ": ");
+    if (!wrong.empty())
+      throw refused(std::move(wrong));
     const this_machine self;
     const auto is_here = [&](const std::string& host) { return host_ ? host == *host_ : self.is(host); };
     std::vector<node_start> starts = node_starts(file.machines, path_, command_, is_here);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -63,11 +64,18 @@ channel make_channel() {
   return {descriptor(ends[0]), descriptor(ends[1])};
 }
 
+bool is_ignored(int signal) {
+  struct sigaction way {};
+  return sigaction(signal, nullptr, &way) == 0 && way.sa_handler == SIG_IGN;
+}
+
 sigset_t watched() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int each : {SIGINT, SIGTERM, SIGCHLD})
+  for (const int each : {SIGINT, SIGTERM, SIGQUIT, SIGCHLD})
     sigaddset(&set, each);
+  if (!is_ignored(SIGHUP))  // one that is blocked would come nevertheless
+    sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -77,27 +85,55 @@ struct signal_ways {
   struct sigaction pipe {};
 };
 
-bool write_all(int to, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(to, text.data(), text.size());
-    if (count >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno == EAGAIN) {
-      pollfd room{to, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
+// Where this process prints, and what waits for whoever reads there. Nobody waits with it: the descriptor may be shared,
+// so it blocks where more is written than there is room for.
+class output {
+ public:
+  explicit output(int to) : to_(to) {}
+
+  void put(const std::string& text) {
+    if (done_ > waits_.size() / 2)
+      waits_.erase(0, std::exchange(done_, 0));
+    waits_ += text;
+    pollfd room = wanted();
+    while (room.fd >= 0 && ::poll(&room, 1, 0) > 0) {
+      write_some();
+      room = wanted();
     }
   }
-  return true;
-}
+  void write_some() {
+    const ssize_t count = ::write(to_, waits_.data() + done_, std::min<std::size_t>(size(), PIPE_BUF));
+    if (count > 0)
+      done_ += static_cast<std::size_t>(count);
+    else if (count < 0 && errno != EAGAIN && errno != EINTR)
+      lose();
+  }
+  void drop() { done_ = waits_.size(); }
 
-void say(const std::string& text) { write_all(STDERR_FILENO, "twinkle: " + text + "\n"); }
+  /// Asks poll for nothing where nothing waits.
+  [[nodiscard]] pollfd wanted() const { return {is_empty() ? -1 : to_, POLLOUT, 0}; }
+  [[nodiscard]] bool is_full() const { return size() > (std::size_t{1} << 20); }
+  [[nodiscard]] bool is_empty() const { return size() == 0; }
+  [[nodiscard]] bool is_lost() const { return lost_; }
+
+ private:
+  [[nodiscard]] std::size_t size() const { return waits_.size() - done_; }
+
+  void lose() {
+    lost_ = true;
+    drop();
+  }
+
+  int to_;
+  std::string waits_;
+  std::size_t done_ = 0;  // of it
+  bool lost_ = false;
+};
 
 // What a process prints, on its way.
 struct stream {
   descriptor from;
-  int to;
+  output* to;
   prefixed_lines lines;
 };
 
@@ -167,8 +203,7 @@ class node_processes {
     process& made = running_.emplace_back(process{of.node, child});
     for (channel* const each : {&out, &err}) {
       fcntl(each->read.number(), F_SETFL, O_NONBLOCK);
-      const int to = each == &out ? STDOUT_FILENO : STDERR_FILENO;
-      made.streams.push_back({std::move(each->read), to, prefixed_lines(prefix)});
+      made.streams.push_back({std::move(each->read), each == &out ? &out_ : &err_, prefixed_lines(prefix)});
     }
     failed.write.close();
     int why = 0;
@@ -178,18 +213,26 @@ class node_processes {
   }
 
   int wait() {
-    while (!running_.empty()) {
-      std::vector<pollfd> ends{{signals_.number(), POLLIN, 0}, {timer_.number(), POLLIN, 0}};
+    while (!running_.empty() || !out_.is_empty() || !err_.is_empty()) {
+      std::vector<pollfd> ends{{signals_.number(), POLLIN, 0}, {timer_.number(), POLLIN, 0}, out_.wanted(), err_.wanted()};
       for (const process& each : running_)
         for (const stream& of : each.streams)
-          ends.push_back({of.from.number(), POLLIN, 0});
+          ends.push_back({of.to->is_full() ? -1 : of.from.number(), POLLIN, 0});
       if (::poll(ends.data(), ends.size(), -1) < 0)
         continue;
-      auto end = ends.begin() + 2;
+      auto end = ends.begin() + 4;
       for (process& each : running_)
         for (stream& of : each.streams)
           if ((end++)->revents != 0)
             pass_on(of);
+      if (ends[2].revents != 0)
+        out_.write_some();
+      if (ends[3].revents != 0)
+        err_.write_some();
+      if ((out_.is_lost() || err_.is_lost()) && !std::exchange(unheard_, true)) {
+        say("the nodes' output could not be written; ending them");
+        fail(EXIT_FAILURE);
+      }
       if (ends[0].revents != 0)
         take_signal();
       if (ends[1].revents != 0)
@@ -215,13 +258,12 @@ class node_processes {
     return count > 0 ? static_cast<std::size_t>(count) : 0;
   }
 
-  void print(const stream& of, const std::string& lines) {
-    if (unheard_ || write_all(of.to, lines))
-      return;
-    unheard_ = true;
-    say("the nodes' output could not be written; ending them");
-    fail(EXIT_FAILURE);
+  static void print(const stream& of, const std::string& lines) {
+    if (!of.to->is_lost())
+      of.to->put(lines);
   }
+
+  void say(const std::string& text) { err_.put("twinkle: " + text + "\n"); }
 
   void take_signal() {
     signalfd_siginfo got{};
@@ -233,6 +275,8 @@ class node_processes {
     if (std::exchange(handed_on_, signal) != 0)
       start_timer();
     signal_all(signal);
+    if (running_.empty())
+      drop_output();  // nobody but it is waited for
   }
 
   void take_ends() {
@@ -299,6 +343,11 @@ class node_processes {
     timerfd_settime(timer_.number(), 0, &once, nullptr);
   }
 
+  void drop_output() {
+    out_.drop();
+    err_.drop();
+  }
+
   void lose_patience() {
     std::uint64_t times = 0;
     if (::read(timer_.number(), &times, sizeof times) != static_cast<ssize_t>(sizeof times))
@@ -306,13 +355,17 @@ class node_processes {
     for (const process& each : running_)
       say("node '" + each.node + "' did not end within " + std::to_string(patience_s_) + " s; killed");
     signal_all(SIGKILL);
-    code_ = code_.value_or(128 + SIGKILL);
+    drop_output();
+    if (!running_.empty())
+      code_ = code_.value_or(128 + SIGKILL);
   }
 
   std::uint32_t patience_s_;
   signal_ways before_;
   descriptor signals_;
   descriptor timer_;
+  output out_{STDOUT_FILENO};
+  output err_{STDERR_FILENO};
   std::vector<process> running_;
   std::optional<int> code_;  // of the first that failed
   int handed_on_ = 0;        // the last signal

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "twinkle/place/addresses.hpp"
 #include "twinkle/place/placement.hpp"
 
 namespace twinkle::place {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t nodes_max = 65536;
 constexpr std::uint64_t devices_max = std::uint64_t{1} << 20;
+constexpr std::uint64_t ids_max = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t port_max = 65534;  // the next one is needed, too
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
@@ -91,13 +93,14 @@ class environment_reader {
   }
 
   void read_host() {
+    const std::string name = text("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
     if (const auto host = text("MASTER_ADDR")) {
       made_.leader_host = *host;
-    } else if (const auto list = text("SLURM_JOB_NODELIST")) {
+    } else if (const auto list = text(name)) {
       if (const auto first = first_host(*list))
         made_.leader_host = *first;
       else
-        problem("SLURM_JOB_NODELIST is '" + *list + "', which does not begin with a host, such as a1 or a[01-03,7]");
+        problem(name + " is '" + *list + "', which does not begin with a host, such as a1 or a[01-03,7]");
     } else {
       problem("neither MASTER_ADDR nor SLURM_JOB_NODELIST is set; one of them has to say on which host node 0 is");
     }
@@ -109,8 +112,8 @@ class environment_reader {
       port = number("MASTER_PORT", 1, port_max);
     else if (!text("SLURM_JOB_ID"))
       problem("neither MASTER_PORT nor SLURM_JOB_ID is set; one of them has to say on which port node 0 listens");
-    else if (const auto job = number("SLURM_JOB_ID", 0, std::numeric_limits<std::uint32_t>::max()))
-      port = 20000 + 2 * (*job % 15000);
+    else if (const auto job = number("SLURM_JOB_ID", 0, ids_max))
+      port = 20000 + 2 * ((*job + 997 * number("SLURM_STEP_ID", 0, ids_max).value_or(0)) % 15000);
     made_.leader_port = static_cast<std::uint16_t>(port.value_or(0));
   }
 
@@ -162,7 +165,7 @@ cluster machines_of(const cluster_environment& told, const std::vector<device_gr
   cluster machines;
   for (std::size_t node = 0; node < told.nodes; ++node)
     machines.nodes.push_back({.name = "node" + std::to_string(node),
-                              .host = node == 0 ? told.leader_host : "?",
+                              .host = node == 0 ? told.leader_host : std::string(unknown_host),
                               .port = node == 0 ? told.leader_port : std::uint16_t{0},
                               .devices = devices,
                               .type = type,
