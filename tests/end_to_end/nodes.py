@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "shared"))
-from three_nodes import Run, alone  # noqa: E402
+from three_nodes import Run, alone, free_port  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1])
 ROOT = pathlib.Path(__file__).parents[2]
@@ -101,20 +101,40 @@ run.start("a", *shows("a"))
 run.start("b")
 codes = run.end()
 assert codes["a"] == 1 and codes["b"] == 1, run.everything()
+assert "'b' on 127.0.0.1: nobody came" in run.said("a"), run.everything()
+assert "node 'b' did not get through to 'a', which leads," in run.said("b"), run.everything()
 print("ok, under TLS the same, and nobody takes part without a certificate of ours")
 
-# Ctrl-C at any node ends the run with its step.
-run = Run(TOY, "interrupted", [0, 4, 2], "--steps", "100000000")
-run.await_steps(2)
-run.nodes["b"].send_signal(signal.SIGINT)
-assert run.end() == {"a": 130, "b": 130, "c": 130}, run.everything()
+# Ctrl-C at any node ends the run with its step, or before it has begun.
+for node, number in (("b", signal.SIGINT), ("a", signal.SIGINT), ("c", signal.SIGHUP)):
+    run = Run(TOY, "interrupted", [0, 4, 2], "--steps", "100000000")
+    run.await_steps(2)
+    run.nodes[node].send_signal(number)
+    assert run.end() == {"a": 130, "b": 130, "c": 130}, run.everything()
+for node in "ab":
+    run = Run(TOY, "called_off", [0, 4, 2], "--join-within", "200", only="ab")
+    run.await_text("a", "node 'b' on 127.0.0.1 is there")
+    run.nodes[node].send_signal(signal.SIGINT)
+    assert run.end() == {"a": 130, "b": 130}, run.everything()
+    assert all("interrupted before all nodes were there" in run.said(each) for each in "ab"), run.everything()
 print("ok, Ctrl-C at one node ends the run everywhere")
+
+# The one that leads is started again, while another waits for it.
+run = Run(TOY, "led_again", [0, 5, 1], "--join-within", "200", only="ab")
+run.await_text("a", "node 'b' on 127.0.0.1 is there")
+run.nodes["a"].kill()
+run.nodes["a"].wait()
+run.start("a")
+run.start("c")
+assert run.end() == {"a": 0, "b": 0, "c": 0}, run.everything()
+print("ok, nodes wait for a leader that is started again")
 
 # What users get wrong.
 run = Run(TOY, "missing", [0, 4, 2], "--join-within", "8", "--silence", "5", only="ab")
 codes = run.end()
-assert codes["a"] == 1 and codes["b"] != 0, run.everything()
-assert "is not complete after 8 s:\n  - 'c' on 127.0.0.1: nobody came; start it with --node c" in run.said("a"), run.said("a")
+assert codes == {"a": 1, "b": 1}, run.everything()
+missing = "the cluster 'missing' is not complete after 8 s:\n  - 'c' on 127.0.0.1: nobody came; start it with --node c"
+assert missing in run.said("a") and "'a' turned this node away: " + missing in run.said("b"), run.everything()
 
 run = Run(TOY, "nobody", [0, 4, 2], "--join-within", "3", "--silence", "2", only="b")
 assert run.end() == {"b": 1}, run.everything()
@@ -128,6 +148,15 @@ assert codes["a"] == 1 and codes["c"] == 1, run.everything()
 assert "'a' turned this node away: its graph is not that of 'a'" in run.said("c"), run.said("c")
 assert "  - 'c' on 127.0.0.1: it was turned away" in run.said("a"), run.said("a")
 
+run = Run(TOY, "older", [0, 4, 2], "--join-within", "10", "--silence", "5", only="ab")
+older = pathlib.Path("strange.toml")
+older.write_text(run.file.read_text().replace('"older"', '"strange"'))
+done = subprocess.run([TOY, "run", "--cluster", older, "--node", "c"], capture_output=True, text=True, timeout=120)
+why = "it belongs to the cluster 'strange', and 'a' to 'older'; give every node the same cluster file"
+assert done.returncode == 1 and "'a' turned this node away: " + why in done.stderr, done
+assert run.end() == {"a": 1, "b": 1}, run.everything()
+assert "  - 'c' on 127.0.0.1: it was turned away, for " + why in run.said("a"), run.said("a")
+
 run = Run(TOY, "port", [0, 4, 2], only="")
 with socket.socket() as taken:
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -139,4 +168,27 @@ with socket.socket() as taken:
 
 run.start("x")
 assert run.end()["x"] == 1 and "has no node 'x'; it has a, b, c" in run.said("x"), run.said("x")
+
+for host, words, options in (
+        ("192.0.2.7", "there are no certificates, so that anybody there could take part; give all nodes certificates "
+         "(--tls-authority, --tls-certificate and --tls-key), or say that the network is trusted (--insecure)", []),
+        ("0x7f000001", "node 'a' cannot listen: '0x7f000001' is 127.0.0.1 on this machine, where no other can come; write "
+         "its address instead", ["--insecure"])):
+    text = f'[[node]]\nname = "a"\nhost = "{host}"\nport = 7000\ncpus = 4\ndevices = 6\n'
+    pathlib.Path("elsewhere.toml").write_text(text)
+    done = subprocess.run([TOY, "run", "--cluster", "elsewhere.toml", "--node", "a", *options], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 1 and words in done.stderr, done
 print("ok, mistakes are told where they are made")
+
+# Two nodes that a launcher of ranks tells of each other.
+port = free_port()
+ranks = []
+for rank in range(2):
+    told = {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "SLURM_PROCID": "7"}
+    ranks.append(subprocess.Popen([TOY, "run", "--cluster", "env"], env={**os.environ, **told}, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True))
+for rank, process in enumerate(ranks):
+    said = process.communicate(timeout=120)[0]
+    assert process.returncode == 0 and f"remark  RANK is {rank} and SLURM_PROCID is 7; RANK is taken" in said, said
+print("ok, a launcher's variables do in place of a file")

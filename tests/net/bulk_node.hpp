@@ -79,6 +79,7 @@ inline tk::net::bulk_options options(std::size_t node) {
   how.name = std::string(1, static_cast<char>('a' + node));
   how.incarnation = 100 + node;
   how.silence = std::chrono::seconds(60);
+  how.heard_within = std::chrono::milliseconds(50);
   return how;
 }
 
@@ -100,7 +101,7 @@ class node {
 
   void start() {
     plane_ = std::make_unique<tk::net::bulk_plane>(how_, kept);
-    plane_->on_silent([this](std::size_t who, std::string why) { silent.say({who, std::move(why)}); });
+    plane_->on_silent([this](std::size_t who, std::uint64_t, std::string why) { silent.say({who, std::move(why)}); });
     plane_->on_message([this](std::size_t from, bytes head, tk::buffer body) {
       messages.say({from, std::move(head), bytes(body.data(), body.data() + body.bytes())});
     });

@@ -55,14 +55,41 @@ TEST_CASE_FIXTURE(still_answers, "who greets as another than is expected is told
   as = greeting_of(1);
   as.incarnation = 3;
   CHECK(refusal(a, as) == "incarnation 0000000000000003 of node 1, where 0000000000000065 is expected");
+  as.incarnation = 0;
+  CHECK(refusal(a, as) == "incarnation 0, which no process has");
   as = greeting_of(1);
   as.node = 5;
   CHECK(refusal(a, as) == "node 5 is not known here");
   as.node = 0;
   CHECK(refusal(a, as) == "node 0 is not known here");
-  CHECK(a.refused(5) == 5);
+  CHECK(a.refused(6) == 6);
   check();
   CHECK(a.plane().counted().connections == 1);
+}
+
+TEST_CASE("a process that greets before it is known is heard when it is") {
+  auto how = options(0);
+  how.heard_within = std::chrono::seconds(60);
+  node a{how};
+  node b{options(1)};
+  node c{options(2)};
+  auto early = b.peer();
+  early.incarnation = 3;
+  a.plane().know({a.peer(), early, c.peer()});
+  b.plane().know({a.peer(), b.peer(), c.peer()});
+  c.plane().know({a.peer(), b.peer(), c.peer()});
+  const std::uint64_t key = a.keep(numbered(1000));
+  bytes into(1000);
+  auto asked = b.fetch(0, {{key, 0, 1000}}, into);
+  // Somebody else who has greeted meanwhile, more than once.
+  bytes others(1000);
+  for (std::size_t round = 0; round < 10; ++round)
+    CHECK(c.fetch_all(0, key, others) == "");
+  CHECK(asked.cause.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+  a.plane().know({a.peer(), b.peer(), c.peer()});
+  CHECK(asked.outcome() == "");
+  CHECK(into == numbered(1000));
+  CHECK(a.plane().counted().connections == 2);
 }
 
 TEST_CASE_FIXTURE(still_answers, "who speaks another version is told so") {

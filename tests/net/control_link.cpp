@@ -71,8 +71,8 @@ TEST_CASE("messages arrive whole and in order, both ways at once") {
 }
 
 TEST_CASE("a message may be empty and as long as the longest, and no longer") {
-  link_end a({.cluster = "lab", .message_bytes_max = 5000});
-  link_end b({.cluster = "lab", .message_bytes_max = 5000});
+  link_end a({.message_bytes_max = 5000});
+  link_end b({.message_bytes_max = 5000});
   join(a, b);
   a->send(a.peer(), {});
   a->send(a.peer(), bytes(std::string(5000, 'x')));
@@ -85,7 +85,7 @@ TEST_CASE("a message may be empty and as long as the longest, and no longer") {
 
 TEST_CASE("a peer that sends more than is allowed is closed, whether a little or a lot more") {
   for (const std::size_t too_long : {std::size_t{5001}, std::size_t{100'000}}) {
-    link_end strict({.cluster = "lab", .message_bytes_max = 5000});
+    link_end strict({.message_bytes_max = 5000});
     link_end generous;
     join(strict, generous);
     generous->send(generous.peer(), bytes(std::string(too_long, 'x')));
@@ -164,12 +164,12 @@ TEST_CASE("many may connect to one, and each is heard apart") {
     CHECK(spokes[spoke].arrived(spokes[spoke].peer(), 1).front() == "from " + std::to_string(spoke));
 }
 
-TEST_CASE("another cluster is refused, and so is a second connection to a process, or one to oneself") {
+TEST_CASE("another protocol is refused, and so is a second connection to a process, or one to oneself") {
   link_end a;
   const std::uint16_t port = a->listen(here, 0);
-  link_end stranger({.cluster = "elsewhere"});
+  link_end stranger({.protocol = "elsewhere"});
   stranger->connect(here, port);
-  stranger.fails(port, "another cluster or version");
+  stranger.fails(port, "another version of the protocol");
 
   link_end b;
   b->connect("localhost", port);
@@ -191,12 +191,24 @@ TEST_CASE("a port in use and a host of others are named, with what to do") {
   link_end b;
   CHECK_THROWS_WITH_AS(b->listen(here, port),
                        ("cannot listen on 127.0.0.1:" + std::to_string(port) +
-                        ": address already in use, choose another port in the cluster file").c_str(),
+                        ": address already in use; give this node another port").c_str(),
                        tk::error);
   CHECK_THROWS_WITH_AS(b->listen("192.0.2.1", 7070),
-                       "cannot listen on 192.0.2.1:7070: cannot assign requested address, name an address of this "
-                       "machine in the cluster file",
+                       "cannot listen on 192.0.2.1:7070: cannot assign requested address; give this node an "
+                       "address of this machine",
                        tk::error);
+}
+
+TEST_CASE("a name that leads to this machine alone is nothing to listen on for others") {
+  using tk::net::control::listening_host;
+  for (const char* own : {"localhost", "127.0.0.1", "::1"})
+    CHECK(listening_host(own) == own);
+  CHECK(listening_host("10.0.0.1") == "10.0.0.1");
+  CHECK_THROWS_WITH_AS(listening_host("0x7f000001"),
+                       "'0x7f000001' is 127.0.0.1 on this machine, where no other can come; write its address instead, or "
+                       "correct /etc/hosts",
+                       tk::error);
+  CHECK_THROWS_AS(listening_host("no-such-host.invalid"), tk::error);
 }
 
 TEST_CASE("a host that nobody knows is a failure with its name") {
@@ -207,7 +219,7 @@ TEST_CASE("a host that nobody knows is a failure with its name") {
 }
 
 TEST_CASE("options that contradict each other are refused with their values") {
-  CHECK_THROWS_WITH_AS(link_end({.cluster = "lab", .message_bytes_max = 100, .unacknowledged_bytes_max = 99}),
+  CHECK_THROWS_WITH_AS(link_end({.message_bytes_max = 100, .unacknowledged_bytes_max = 99}),
                        "a link with message_bytes_max 100 and unacknowledged_bytes_max 99: let the second hold a "
                        "message and 64 bytes, and be at most 1073741824",
                        tk::error);
@@ -248,6 +260,27 @@ TEST_CASE("silence holds nobody up, and is given up after a while") {
   CHECK(got == 0);
 }
 
+TEST_CASE("of a flood of strangers the oldest are closed, and who is up is not disturbed") {
+  link_end a({.strangers_max = 8});
+  const std::uint16_t port = a->listen(here, 0);
+  link_end b;
+  b->connect(here, port);
+  b.peer();
+  std::vector<tk::net::control::socket_handle> flood;
+  for (std::size_t count = 0; count < 100; ++count)
+    flood.push_back(stranger(port));
+  for (std::size_t oldest = 0; oldest < flood.size() - 8; ++oldest) {
+    std::array<char, 4096> read{};
+    ssize_t got = 1;
+    while (got > 0 && wait_for(flood[oldest], POLLIN))
+      got = ::recv(flood[oldest].get(), read.data(), read.size(), 0);
+    CHECK(got <= 0);
+  }
+  b->send(b.peer(), bytes("hello"));
+  CHECK(a.arrived(a.peer(), 1).front() == "hello");
+  CHECK(a.end().down.size() == 1);
+}
+
 TEST_CASE("whatever strangers send, the others are not disturbed") {
   link_end a;
   const std::uint16_t port = a->listen(here, 0);
@@ -274,7 +307,7 @@ TEST_CASE("whatever strangers send, the others are not disturbed") {
 }
 
 TEST_CASE("what is acknowledged makes room for more") {
-  const tk::net::control::link_options tight{.cluster = "lab", .message_bytes_max = 1000, .unacknowledged_bytes_max = 8000};
+  const tk::net::control::link_options tight{.message_bytes_max = 1000, .unacknowledged_bytes_max = 8000};
   link_end a(tight);
   link_end b(tight);
   b.echoes = true;

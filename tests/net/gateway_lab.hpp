@@ -6,8 +6,10 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/bulk/bulk_store.hpp"
@@ -48,13 +50,18 @@ class node final : public tk::net::gateway_world {
   [[nodiscard]] tk::time_point now() const override;
   void send(std::uint64_t peer, std::vector<std::byte> bytes) override;
   void close(std::uint64_t peer) override;
-  std::uint64_t keep(const tk::buffer& bytes) override { return kept->keep(bytes); }
+  std::uint64_t keep(const tk::buffer& bytes) override {
+    if (meanwhile)
+      std::exchange(meanwhile, nullptr)();
+    return kept->keep(bytes);
+  }
   [[nodiscard]] std::optional<tk::buffer> find(std::uint64_t key) const override { return kept->find(key); }
   void release(std::uint64_t key) override { kept->release(key); }
   void lose_rows(std::uint64_t process = 0) { kept = std::make_unique<tk::net::bulk_store>(process); }
   void know(std::vector<tk::net::bulk_peer> peers) override { known = std::move(peers); }
   void fetch(std::size_t from, std::vector<tk::bulk_range> what, std::span<std::byte> into,
              std::function<void(std::optional<std::string>)> then) override;
+  void aside(std::function<void()> what) override { asides.push_back(std::move(what)); }
   void deliver(const tk::address& from, const tk::address& to, tk::message&& content) override {
     got.push_back({from, to, std::move(content)});
   }
@@ -70,6 +77,8 @@ class node final : public tk::net::gateway_world {
   std::optional<int> goodbye;
   std::vector<tk::address> spawned;
   std::size_t interrupts = 0;
+  std::deque<std::function<void()>> asides;
+  std::function<void()> meanwhile;  // happens while it keeps something
 
  private:
   nodes& all_;
@@ -142,8 +151,19 @@ class nodes {
       next();
     }
   }
+  /// What takes long is done. Whether there was any.
+  bool do_asides() {
+    bool any = false;
+    for (const auto& each_node : each)
+      for (; !each_node->asides.empty(); any = true) {
+        const auto next = std::move(each_node->asides.front());
+        each_node->asides.pop_front();
+        next();
+      }
+    return any;
+  }
   void run() {
-    while (!letters.empty() || !fetches.empty()) {
+    while (do_asides() || !letters.empty() || !fetches.empty()) {
       pass();
       fetch();
     }

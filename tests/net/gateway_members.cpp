@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(joined, "a node that says nothing is noticed on both sides, an
 }
 
 TEST_CASE_FIXTURE(joined, "a node that cannot reach another says so to the one that leads") {
-  at(c).way->silent(b, "nothing came for 5 s");
+  at(c).way->silent(b, 1, "nothing came for 5 s");
   pass();
   REQUIRE(heard<tk::msg::lost>(at(a)).size() == 4);
   CHECK(heard<tk::msg::lost>(at(a))[0].second.cause ==
@@ -139,6 +139,33 @@ TEST_CASE_FIXTURE(joined, "a worker whose node was lost gets nothing before it i
   run();
   REQUIRE(at(b).got.size() == 1);
   CHECK(std::get<tk::msg::task>(at(b).got[0].content).call == 6);
+}
+
+TEST_CASE_FIXTURE(joined, "of two nodes that are lost at once the first to come back is taken, though the other does not") {
+  at(a).way->down(1, "closed by the other side");
+  at(a).way->down(2, "closed by the other side");
+  at(a).got.clear();
+  start(b, 2);
+  connect(b);
+  run();
+  CHECK(at(b).complete);
+  CHECK(heard<tk::msg::back>(at(a)).size() == 4);
+  CHECK(at(b).known[c].incarnation == 0);
+  at(a).got.clear();
+  start(c, 2);
+  connect(c);
+  run();
+  CHECK(heard<tk::msg::back>(at(a)).size() == 2);
+  CHECK(at(b).known[c].incarnation == 2);
+}
+
+TEST_CASE_FIXTURE(joined, "what is kept for a worker whose node is lost meanwhile is released") {
+  at(a).meanwhile = [this] { at(a).way->down(1, "closed by the other side"); };
+  at(a).way->post(address::router(sampler), address::worker(sampler, 0),
+                  task(1, endpoint(*this, sampler, "sample"), wide_rows(100)));
+  run();
+  CHECK(at(a).kept->pieces() == 0);
+  CHECK(at(b).got.empty());
 }
 
 TEST_CASE_FIXTURE(joined, "what a worker still waited for is not given to the one that takes its place") {
@@ -193,6 +220,46 @@ TEST_CASE_FIXTURE(joined, "whoever wants the run to end says so to the one that 
   pass();
   CHECK(at(a).interrupts == 1);
   CHECK(at(b).interrupts == 0);
+}
+
+TEST_CASE_FIXTURE(joined, "of a connection that is nobody's, or of a node that is lost, nothing counts") {
+  const auto says = [&](std::uint64_t peer, const tk::place::node_letter& what) {
+    at(a).way->arrived(peer, tk::place::to_bytes(what));
+    run();
+  };
+  at(a).way->up(77);
+  says(77, tk::place::letter::interrupt{});
+  says(77, tk::place::letter::unreachable{b, 1, "nothing came"});
+  CHECK(at(a).interrupts == 0);
+  CHECK(at(a).got.empty());
+  // A connection between b and c fell, and both say so.
+  says(2, tk::place::letter::unreachable{b, 1, "it closed the connection"});
+  CHECK(heard<tk::msg::lost>(at(a)).size() == 4);
+  at(a).got.clear();
+  says(1, tk::place::letter::unreachable{c, 1, "it closed the connection"});
+  CHECK(at(a).got.empty());
+}
+
+TEST_CASE("a node that was not taken yet wants the one that leads again, unless that has said why not") {
+  lab::nodes all;
+  CHECK(all.each[b]->way->awaits_leader());
+  all.connect(b);
+  all.pass();
+  CHECK_FALSE(all.each[b]->way->awaits_leader());
+  all.each[b]->way->down(1, "closed by the other side");
+  CHECK(all.each[b]->way->awaits_leader());
+  CHECK(all.each[b]->failed.empty());
+  all.start(a, 2);
+  all.connect(b);
+  all.pass();
+  all.now += std::chrono::seconds(30);
+  all.each[a]->way->arrived(2, tk::place::to_bytes(tk::place::letter::ping{}));
+  all.each[a]->way->tick();
+  all.pass();
+  CHECK(all.each[a]->failed.find("is not complete after 30 s:\n  - 'c'") != std::string::npos);
+  CHECK(all.each[b]->failed == "'a' turned this node away: " + all.each[a]->failed);
+  all.each[b]->way->down(2, "closed by the other side");
+  CHECK_FALSE(all.each[b]->way->awaits_leader());
 }
 
 TEST_CASE_FIXTURE(joined, "a node that sends what it may not is closed, and the run hears of its loss") {

@@ -37,7 +37,7 @@ struct told {
 /// A link that keeps all that it told. What is waited for has a minute: only a failure takes that long.
 class link_end {
  public:
-  explicit link_end(tk::net::control::link_options how = {.cluster = "lab"}) {
+  explicit link_end(tk::net::control::link_options how = {}) {
     link_ = std::make_unique<tk::net::control::control_link>(
         std::move(how),
         tk::net::control::link_events{

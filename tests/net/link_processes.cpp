@@ -75,7 +75,7 @@ TEST_CASE("a frozen process goes on where it was, if it wakes up in time") {
 }
 
 TEST_CASE("a frozen process is closed when too much has piled up for it") {
-  link_end here({.cluster = "lab", .message_bytes_max = 1 << 20, .unacknowledged_bytes_max = 20 << 20});
+  link_end here({.message_bytes_max = 1 << 20, .unacknowledged_bytes_max = 20 << 20});
   const peer_process other(here->listen("127.0.0.1", 0));
   freeze(other, here);
   for (int each = 0; each < 40; ++each)

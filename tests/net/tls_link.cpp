@@ -26,7 +26,7 @@ struct certificates {
   /// Trusts one authority and shows a certificate of another.
   [[nodiscard]] static tk::net::control::link_options trusts(const tk::net::tls_files& authority,
                                                              const tk::net::tls_files& shown) {
-    return {.cluster = "lab", .tls = tk::net::tls_files{authority.authority, shown.certificate, shown.key}};
+    return {.tls = tk::net::tls_files{authority.authority, shown.certificate, shown.key}};
   }
 };
 

@@ -36,9 +36,12 @@ const T* find(const events& among) {
 }
 
 std::string refusal(const events& among) {
-  const auto* said = find<membership::say>(among);
-  REQUIRE(said != nullptr);
-  return std::get<letter::refused>(said->what).why;
+  for (const membership::event& each : among)
+    if (const auto* said = std::get_if<membership::say>(&each))
+      if (const auto* why = std::get_if<letter::refused>(&said->what))
+        return why->why;
+  FAIL("nobody is turned away");
+  return "";
 }
 
 struct run {
@@ -116,7 +119,8 @@ TEST_CASE_FIXTURE(run, "each peer is pinged each second, so that an idle connect
     machine.heard(1, now);
     for (const membership::event& each : machine.tick(now)) {
       CHECK_FALSE(std::holds_alternative<membership::lost>(each));
-      pings += std::holds_alternative<membership::say>(each) ? 1 : 0;
+      const auto* said = std::get_if<membership::say>(&each);
+      pings += said != nullptr && std::holds_alternative<letter::ping>(said->what) ? 1 : 0;
     }
   }
   CHECK(pings == 60);
@@ -163,8 +167,26 @@ TEST_CASE_FIXTURE(run, "one that was turned away hears why before it is closed, 
   CHECK(find<membership::close>(machine.tick(time_point{5s}))->peer == 1);
 }
 
-TEST_CASE_FIXTURE(run, "a stranger that says no hello is closed") {
+TEST_CASE_FIXTURE(run, "who has come is told why the run does not begin") {
+  join(1, from("b"));
+  machine.heard(1, time_point{29s});
+  const events late = machine.tick(time_point{30s});
+  REQUIRE(late.size() >= 2);
+  CHECK(refusal(late) == find<membership::incomplete>(late)->why);
+}
+
+TEST_CASE_FIXTURE(run, "of a flood of strangers the oldest are closed, and nodes are not") {
+  join(0, from("b"));
+  for (std::uint64_t peer = 1; peer <= 67; ++peer)
+    CHECK(machine.up(peer, {}).empty());
+  for (std::uint64_t peer = 68; peer < 200; ++peer)
+    CHECK(find<membership::close>(machine.up(peer, {}))->peer == peer - 67);
+  CHECK(machine.peer_of(1) == 0);
+}
+
+TEST_CASE_FIXTURE(run, "a stranger that says no hello is closed, whatever else it says") {
   CHECK(machine.up(9, time_point{}).empty());
+  machine.heard(9, time_point{4s});
   const events late = machine.tick(time_point{5s});
   REQUIRE(find<membership::close>(late) != nullptr);
   CHECK(find<membership::close>(late)->peer == 9);

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   std::promise<void> over;
   std::unique_ptr<net::control_link> link;
   link = std::make_unique<net::control_link>(
-      net::link_options{.cluster = "lab"},
+      net::link_options{},
       net::link_events{
           .arrived = [&](std::uint64_t peer, std::vector<std::byte> what) { link->send(peer, std::move(what)); },
           .down = [&](std::uint64_t, const std::string&) { over.set_value(); }});

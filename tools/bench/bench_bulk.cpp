@@ -23,7 +23,7 @@ constexpr std::size_t all_bytes = std::size_t{64} << 20;
 class ours {
  public:
   explicit ours(const bytes& kept) : key_(kept_.keep(tk::buffer{kept.data(), kept.size(), nullptr})) {
-    const std::vector<tk::net::bulk_peer> peers{{"a", "127.0.0.1", a_.port(), 0}, {"b", "127.0.0.1", b_.port(), 1}};
+    const std::vector<tk::net::bulk_peer> peers{{"a", "127.0.0.1", a_.port(), 1}, {"b", "127.0.0.1", b_.port(), 2}};
     a_.know(peers);
     b_.know(peers);
   }
@@ -40,7 +40,7 @@ class ours {
   static tk::net::bulk_options options(std::size_t node) {
     tk::net::bulk_options how;
     how.node = node;
-    how.incarnation = node;
+    how.incarnation = node + 1;
     return how;
   }
 

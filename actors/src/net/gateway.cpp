@@ -98,23 +98,31 @@ void gateway::post(const address& from, const address& to, message&& content) {
   const std::optional<std::uint64_t> peer = peer_of(there);
   if (!peer || is_lost(to))
     return;
+  std::vector<std::uint64_t> kept;
   try {
-    leave_rows(to, content);
+    kept = leave_rows(to, content);
+    if (is_lost(to))  // meanwhile: whoever found it out may not have seen these
+      return ledger_.gone(to);
     const auto stage = static_cast<std::size_t>(to.stage);
     send(*peer, letter::post{from, to, buffer::of(to_bytes(to_wire(content, placed_.stages[stage].endpoints)))});
   } catch (const error& wrong) {
+    if (const auto* task = std::get_if<msg::task>(&content))
+      ledger_.answered(to, task->call);
+    else
+      for (const std::uint64_t key : kept)
+        world_.release(key);
     fail(to, std::move(content), std::string("it cannot be sent to another node: ") + wrong.what());
   }
 }
 
 // Many bytes stay here until somebody fetches them.
-void gateway::leave_rows(const address& to, message& content) {
+std::vector<std::uint64_t> gateway::leave_rows(const address& to, message& content) {
   std::size_t bytes = 0;
   for (const auto& each : values_carried(content))
     bytes += std::visit([](const auto* value) { return bytes_to_leave(*value); }, each);
-  if (bytes <= how_.inline_bytes_max)
-    return;
   std::vector<std::uint64_t> keys;
+  if (bytes <= how_.inline_bytes_max)
+    return keys;
   const auto keep = [&](const buffer& kept) {
     keys.push_back(world_.keep(kept));
     return buffer{std::make_shared<const far_bytes>(here(), keys.back()), 0, kept.bytes()};
@@ -123,6 +131,7 @@ void gateway::leave_rows(const address& to, message& content) {
     std::visit([&](auto* value) { *value = leave_behind(*value, keep); }, each);
   if (const auto* task = std::get_if<msg::task>(&content))
     ledger_.note(to, task->call, keys);
+  return keys;
 }
 
 void gateway::fail(const address& to, message&& content, const std::string& cause) {

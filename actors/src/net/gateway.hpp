@@ -75,11 +75,13 @@ class gateway {
   void up(std::uint64_t peer);
   void arrived(std::uint64_t peer, std::vector<std::byte> bytes);
   void down(std::uint64_t peer, const std::string& why);
-  /// From the bulk plane: nothing came from a node there.
-  void silent(std::size_t node, const std::string& why);
+  /// From the bulk plane: nothing came from this process there.
+  void silent(std::size_t node, std::uint64_t incarnation, const std::string& why);
 
   void tick();
   [[nodiscard]] time_point next_deadline() const;
+  /// Whether a connection to the node that leads is wanted: there is none, and this node was not taken yet.
+  [[nodiscard]] bool awaits_leader() const;
   /// Connections to other nodes that are up.
   [[nodiscard]] std::size_t peers() const;
   /// Nothing is delivered or sent any more, and nothing that comes matters.
@@ -92,6 +94,7 @@ class gateway {
   void carry_out(happened&& then);
   void handle(std::uint64_t peer, const place::node_letter& what);
   void on(std::uint64_t peer, const place::letter::post& what);
+  [[nodiscard]] bool is_member(std::uint64_t peer) const;
   void follow(const place::letter::nodes& all);
   void act(std::vector<place::membership::event> events, happened& then);
   void on_joined(const place::membership::joined& who, happened& then);
@@ -102,7 +105,8 @@ class gateway {
   [[nodiscard]] std::optional<std::uint64_t> peer_of(std::size_t node) const;
   [[nodiscard]] bool is_lost(const address& worker) const;
   [[nodiscard]] std::shared_ptr<const far_bytes> own(const far_bytes& where);
-  void leave_rows(const address& to, message& content);
+  /// The keys under which they are kept.
+  [[nodiscard]] std::vector<std::uint64_t> leave_rows(const address& to, message& content);
   /// What is told in place of a message that cannot be delivered.
   void fail(const address& to, message&& content, const std::string& cause);
   [[nodiscard]] envelope fault_instead(const address& to, message&& content, const std::string& cause) const;

@@ -114,8 +114,13 @@ void gateway::handle(std::uint64_t peer, const place::node_letter& what) {
                        follow(all);
                    },
                    [&](const letter::refused& of) {
-                     if (!leads())
-                       to_.failed("'" + how_.machines.nodes.front().name + "' turned this node away: " + of.why);
+                     if (leads())
+                       return;
+                     {
+                       const std::lock_guard lock(mutex_);
+                       over_ = true;
+                     }
+                     to_.failed("'" + how_.machines.nodes.front().name + "' turned this node away: " + of.why);
                    },
                    [&](const letter::goodbye& of) {
                      if (leads())
@@ -128,19 +133,28 @@ void gateway::handle(std::uint64_t peer, const place::node_letter& what) {
                    },
                    [&](const letter::unreachable& of) {
                      happened then;
-                     if (members_) {
+                     {
                        const std::lock_guard lock(mutex_);
-                       act(members_->unreachable(of.node, of.incarnation, of.why), then);
+                       if (is_member(peer))
+                         act(members_->unreachable(of.node, of.incarnation, of.why), then);
                      }
                      carry_out(std::move(then));
                    },
                    [&](const letter::interrupt&) {
-                     if (leads() && to_.interrupt)
+                     {
+                       const std::lock_guard lock(mutex_);
+                       if (!is_member(peer))
+                         return;
+                     }
+                     if (to_.interrupt)
                        to_.interrupt();
                    },
                    [](const letter::ping&) {}},
              what);
 }
+
+// Of those who are strangers, or are lost, nothing counts any more.
+bool gateway::is_member(std::uint64_t peer) const { return members_ && members_->node_of(peer); }
 
 void gateway::follow(const letter::nodes& all) {
   if (all.all.size() != servers_.size())
@@ -169,6 +183,7 @@ void gateway::act(std::vector<membership::event> events, happened& then) {
                      },
                      [&](const membership::close& of) { then.push_back([this, peer = of.peer] { world_.close(peer); }); },
                      [&](const membership::incomplete& of) {
+                       over_ = true;
                        then.push_back([this, why = of.why] { to_.failed(why); });
                      }},
                each);
@@ -194,7 +209,7 @@ void gateway::on_joined(const membership::joined& who, happened& then) {
     if (to_.log)
       to_.log(line);
   });
-  if (!members_->complete())
+  if (!taken_ && !members_->complete())
     return;
   tell_where_all_are(then);
   if (!std::exchange(taken_, true)) {
@@ -259,15 +274,13 @@ void gateway::down(std::uint64_t peer, const std::string& why) {
   carry_out(std::move(then));
 }
 
-void gateway::silent(std::size_t node, const std::string& why) {
+void gateway::silent(std::size_t node, std::uint64_t incarnation, const std::string& why) {
   happened then;
   std::optional<std::uint64_t> leader;
-  std::uint64_t incarnation = 0;
   {
     const std::lock_guard lock(mutex_);
     if (closed_ || node == here() || node >= servers_.size() || over_)
       return;
-    incarnation = servers_[node].incarnation;
     if (members_)
       act(members_->unreachable(node, incarnation, why), then);
     else
@@ -309,6 +322,11 @@ time_point gateway::next_deadline() const {
   if (members_)
     return members_->next_deadline();
   return leader_ ? leader_pulse_.next() : time_point::max();
+}
+
+bool gateway::awaits_leader() const {
+  const std::lock_guard lock(mutex_);
+  return !members_ && !leader_ && !taken_ && !over_ && !closed_;
 }
 
 std::size_t gateway::peers() const {

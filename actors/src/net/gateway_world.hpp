@@ -35,6 +35,9 @@ class gateway_world {
   virtual void fetch(std::size_t node, std::vector<bulk_range> what, std::span<std::byte> into,
                      std::function<void(std::optional<std::string>)> then) = 0;
 
+  /// Does what may take long, soon, on a thread on which nobody waits for it.
+  virtual void aside(std::function<void()> what) = 0;
+
   /// To an actor here.
   virtual void deliver(const address& from, const address& to, message&& content) = 0;
 };

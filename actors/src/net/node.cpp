@@ -14,7 +14,7 @@ node::~node() = default;
 
 bool node::leads() const { return process_->leads(); }
 
-void node::join() { process_->join(); }
+bool node::join() { return process_->join(); }
 
 int node::serve() { return process_->serve(); }
 

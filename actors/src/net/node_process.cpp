@@ -2,6 +2,7 @@
 #include "node_process.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cstdlib>
 #include <utility>
 
@@ -9,24 +10,20 @@
 #include "runtime/assembly.hpp"
 #include "runtime/caf_world.hpp"
 #include "runtime/real_environment.hpp"
+#include "runtime/real_signals.hpp"
 #include "runtime/roles.hpp"
 #include "spread_world.hpp"
 #include "twinkle/base/digest.hpp"
 #include "twinkle/base/error.hpp"
 #include "twinkle/base/list.hpp"
+#include "twinkle/place/addresses.hpp"
 
 namespace twinkle::net {
 namespace {
 
 constexpr duration tick_every = std::chrono::milliseconds(100);
-const std::string unknown_host = "?";  // of a cluster that the environment tells of
+constexpr std::size_t strangers_max = 64;
 constexpr duration farewell = std::chrono::seconds(3);
-
-// A name may be anybody's: numbers only.
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" ||
-         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
-}
 
 std::size_t find_node(const place::cluster& machines, const std::string& name) {
   if (const auto found = place::find(machines, name))
@@ -35,21 +32,15 @@ std::size_t find_node(const place::cluster& machines, const std::string& name) {
 }
 
 void check_addresses(const node_options& how) {
-  const place::cluster::node& leader = how.machines.nodes.front();
-  if (leader.port == 0)
-    throw error("node '" + leader.name + "' leads and has no port; give it one in the cluster file, and leave the one after "
-                "it free as well");
-  if (leader.port == UINT16_MAX)
-    throw error("node '" + leader.name + "' leads on port " + std::to_string(leader.port) +
-                ", behind which there is none; give it a smaller one");
+  if (const std::vector<std::string> problems = place::address_problems(how.machines); !problems.empty())
+    throw error("the cluster '" + how.machines.name + "' cannot be started:\n  - " + list(problems, "\n  - "));
+  if (how.certificates || how.open_without_certificates)
+    return;
   for (const place::cluster::node& each : how.machines.nodes)
-    if (&each != &leader && each.host == leader.host && each.port == leader.port + 1)
-      throw error("node '" + each.name + "' has port " + std::to_string(each.port) + ", on which '" + leader.name +
-                  "' listens as well, since it leads on the port before; give it another");
-  for (const place::cluster::node& each : how.machines.nodes)
-    if (!is_loopback(each.host) && (each.host != unknown_host || !is_loopback(leader.host)) && !how.certificates && !how.open_without_certificates)
+    if (!place::is_loopback(each.host) && each.host != place::unknown_host)
       throw error("node '" + each.name + "' is on " + each.host + ", and there are no certificates, so that anybody there "
-                  "could take part; give all nodes certificates, or say that the network is trusted");
+                  "could take part; give all nodes certificates (--tls-authority, --tls-certificate and --tls-key), or say "
+                  "that the network is trusted (--insecure)");
 }
 
 // Of everything that has to be the same on all nodes.
@@ -62,6 +53,15 @@ std::uint64_t digest_of(const blueprint& plan, const place::layout& placed, cons
   for (const blueprint::option& each : plan.options)
     all.add(each.name).add(each.value);
   return all.value();
+}
+
+// What it listens on itself, where others know it by `host`.
+std::string bind_host_of(const place::cluster::node& self, const std::string& host) {
+  try {
+    return control::listening_host(host);
+  } catch (const error& failed) {
+    throw error("node '" + self.name + "' cannot listen: " + failed.what());
+  }
 }
 
 std::optional<tls_files> files_of(const std::optional<node_certificates>& from) {
@@ -115,10 +115,29 @@ node_process::node_process(const graph& pipeline, node_options how)
   ticker_ = std::make_unique<runtime::real_ticker>(tick_every, [this] { gateway_->tick(); });
 }
 
+// The name of the leader may become known only when it starts.
+std::string node_process::own_host() {
+  if (how_.machines.nodes[self_].host != place::unknown_host)
+    return how_.machines.nodes[self_].host;
+  const place::cluster::node& leader = how_.machines.nodes.front();
+  const time_point until = now() + how_.join_within;
+  while (true) {
+    try {
+      return control::host_towards({leader.host, leader.port});
+    } catch (const error& failed) {
+      if (now() >= until)
+        throw error("node '" + how_.node + "' found no way to '" + leader.name + "', which leads on " + leader.host + ", in " +
+                    place::in_seconds(how_.join_within) + ": " + failed.what() + "; look whether that host is right");
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, tick_every);
+  }
+}
+
 void node_process::open() {
-  place::cluster::node self = how_.machines.nodes[self_];
-  if (self.host == unknown_host)
-    self.host = control::host_towards({how_.machines.nodes.front().host, how_.machines.nodes.front().port});
+  const place::cluster::node& self = how_.machines.nodes[self_];
+  const std::string host = own_host();
+  const std::string bind_host = bind_host_of(self, host);
   const std::uint64_t graph = digest_of(pipeline_.plan(), placed_, how_);
   bulk_options bulk;
   bulk.cluster = how_.machines.name;
@@ -126,38 +145,44 @@ void node_process::open() {
   bulk.node = self_;
   bulk.name = self.name;
   bulk.incarnation = incarnation_;
-  bulk.bind_host = self.host;
+  bulk.bind_host = bind_host;
   bulk.port = self.port;
   bulk.tls = files_of(how_.certificates);
   bulk.silence = how_.silence;
+  bulk.strangers_max = strangers_max + how_.machines.nodes.size();
   bulk_ = std::make_unique<bulk_plane>(std::move(bulk), store_);
   gateway_options way;
   way.machines = how_.machines;
   way.node = self_;
   way.graph = graph;
   way.incarnation = incarnation_;
-  way.host = self.host;
+  way.host = host;
   way.port = bulk_->port();
   way.join_within = how_.join_within;
   way.rhythm = place::pulse::rhythm::of(how_.silence);
   gateway_ = std::make_unique<gateway>(way, placed_, *this, events());
   bulk_->on_message([this](std::size_t from, const std::vector<std::byte>& head, buffer body) {
-    try {
-      halls_.arrived(from, head, std::move(body));
-    } catch (const error& wrong) {
-      gateway_->silent(from, std::string("it sent what it may not: ") + wrong.what());
-    }
+    halls_.arrived(from, head, std::move(body));
   });
-  bulk_->on_silent([this](std::size_t node, const std::string& why) { gateway_->silent(node, why); });
-  link_ = std::make_unique<control::control_link>(
-      control::link_options{.cluster = how_.machines.name, .tls = files_of(how_.certificates)},
-      control::link_events{[this](std::uint64_t peer) { gateway_->up(peer); },
-                  [this](std::uint64_t peer, std::vector<std::byte> bytes) { gateway_->arrived(peer, std::move(bytes)); },
-                  [this](std::uint64_t peer, const std::string& why) { gateway_->down(peer, why); }});
+  bulk_->on_silent([this](std::size_t node, std::uint64_t incarnation, const std::string& why) {
+    gateway_->silent(node, incarnation, why);
+  });
   const place::cluster::node& leader = how_.machines.nodes.front();
   const auto control = static_cast<std::uint16_t>(leader.port + 1);
+  const std::size_t strangers = strangers_max + how_.machines.nodes.size();  // all may come at once
+  link_ = std::make_unique<control::control_link>(
+      control::link_options{.tls = files_of(how_.certificates), .strangers_max = strangers},
+      control::link_events{[this](std::uint64_t peer) { gateway_->up(peer); },
+                           [this](std::uint64_t peer, std::vector<std::byte> bytes) {
+                             gateway_->arrived(peer, std::move(bytes));
+                           },
+                           [this, leader, control](std::uint64_t peer, const std::string& why) {
+                             gateway_->down(peer, why);
+                             if (gateway_->awaits_leader())
+                               link_->connect(leader.host, control);
+                           }});
   if (gateway_->leads())
-    link_->listen(self.host, control);
+    link_->listen(bind_host, control);
   else
     link_->connect(leader.host, control);
 }
@@ -197,6 +222,7 @@ node_process::~node_process() {
   gateway_->close();
   link_.reset();  // no event comes after it
   bulk_.reset();
+  aside_.join();
 }
 
 void node_process::set(bool& flag) {
@@ -205,7 +231,7 @@ void node_process::set(bool& flag) {
   changed_.notify_all();
 }
 
-void node_process::join() {
+bool node_process::join() {
   const place::cluster::node& leader = how_.machines.nodes.front();
   const auto control = static_cast<std::uint16_t>(leader.port + 1);
   const auto settled = [this] { return complete_ || failed_ || interrupted_ || goodbye_; };
@@ -217,19 +243,27 @@ void node_process::join() {
         !last.empty() && (obstacle.empty() || (last != "connection refused" && last != "closed by the other side")))
       obstacle = last;
   if (complete_)
-    return;
-  if (failed_)
-    throw error(*failed_);
-  if (interrupted_ || goodbye_)
-    throw error("interrupted before all nodes were there");
-  throw error("node '" + how_.node + "' did not get through to '" + leader.name + "', which leads, at " + leader.host + ":" +
-              std::to_string(control) + (obstacle.empty() ? "" : ": " + obstacle) +
-              "; start that node, and look whether host and port in the cluster file are right");
+    return true;
+  if (!failed_ && (interrupted_ || goodbye_)) {
+    lock.unlock();
+    if (leads())
+      conclude(runtime::code_of_interrupted);
+    return false;
+  }
+  if (!failed_)
+    throw error("node '" + how_.node + "' did not get through to '" + leader.name + "', which leads, at " + leader.host + ":" +
+                std::to_string(control) + (obstacle.empty() ? "" : ": " + obstacle) +
+                "; start that node, and look whether host and port in the cluster file are right");
+  if (leads())
+    await_parting(lock);
+  throw error(*failed_);
 }
 
 std::unique_ptr<runtime::run_world> node_process::make_world() {
   auto made = std::make_unique<attached_world>(*this);
   const std::lock_guard lock(world_mutex_);
+  if (over_)
+    throw error("node '" + how_.node + "' has taken part in a run; make another node for another one");
   world_ = made.get();
   for (const auto& each : std::exchange(early_, {}))
     each();
@@ -238,7 +272,7 @@ std::unique_ptr<runtime::run_world> node_process::make_world() {
 
 void node_process::detach() {
   const std::lock_guard lock(world_mutex_);
-  world_ = nullptr;
+  over_ = std::exchange(world_, nullptr) != nullptr || over_;
 }
 
 // The node that leads may begin before this one has a world.
@@ -246,7 +280,7 @@ void node_process::when_there_is_a_world(std::function<void()> then) {
   const std::lock_guard lock(world_mutex_);
   if (world_ != nullptr)
     then();
-  else
+  else if (!over_)
     early_.push_back(std::move(then));
 }
 
@@ -291,6 +325,11 @@ int node_process::serve() {
 void node_process::conclude(int code) {
   gateway_->say_goodbye(code);
   std::unique_lock lock(mutex_);
+  await_parting(lock);
+}
+
+// Who is told how it ends goes by itself.
+void node_process::await_parting(std::unique_lock<std::mutex>& lock) {
   const time_point until = now() + farewell;
   while (gateway_->peers() > 0 && now() < until)
     changed_.wait_for(lock, std::chrono::milliseconds(20));
@@ -312,6 +351,8 @@ void node_process::send(std::uint64_t peer, std::vector<std::byte> bytes) { link
 void node_process::close(std::uint64_t peer) { link_->close(peer); }
 
 void node_process::know(std::vector<bulk_peer> nodes) { bulk_->know(std::move(nodes)); }
+
+void node_process::aside(std::function<void()> what) { boost::asio::post(aside_, std::move(what)); }
 
 void node_process::fetch(std::size_t node, std::vector<bulk_range> what, std::span<std::byte> into,
                          std::function<void(std::optional<std::string>)> then) {

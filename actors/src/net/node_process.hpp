@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -28,7 +29,7 @@ class node_process final : public gateway_world {
   ~node_process() override;
 
   [[nodiscard]] bool leads() const { return gateway_->leads(); }
-  void join();
+  [[nodiscard]] bool join();
   int serve();
   void conclude(int code);
   void interrupt() { gateway_->interrupt(); }
@@ -41,7 +42,7 @@ class node_process final : public gateway_world {
   [[nodiscard]] std::shared_ptr<runtime::stage_kit> make_kit(const stage_plan& stage) {
     return halls_.make_kit(stage, how_.seed);
   }
-  /// The world of the run's actors on this node. There is one at a time.
+  /// The world of the run's actors on this node. There is one, once.
   [[nodiscard]] std::unique_ptr<runtime::run_world> make_world();
 
   // gateway_world
@@ -54,12 +55,15 @@ class node_process final : public gateway_world {
   void know(std::vector<bulk_peer> nodes) override;
   void fetch(std::size_t node, std::vector<bulk_range> what, std::span<std::byte> into,
              std::function<void(std::optional<std::string>)> then) override;
+  void aside(std::function<void()> what) override;
   void deliver(const address& from, const address& to, message&& content) override;
 
  private:
   class attached_world;
 
   void open();
+  [[nodiscard]] std::string own_host();
+  void await_parting(std::unique_lock<std::mutex>& lock);
   void when_there_is_a_world(std::function<void()> then);
   void spawn_worker(const address& who);
   void detach();
@@ -75,6 +79,7 @@ class node_process final : public gateway_world {
   const std::uint64_t incarnation_;
   bulk_store store_;
   std::unique_ptr<bulk_plane> bulk_;
+  boost::asio::thread_pool aside_{2};
   std::unique_ptr<gateway> gateway_;
   std::unique_ptr<control::control_link> link_;
 
@@ -89,6 +94,7 @@ class node_process final : public gateway_world {
 
   std::mutex world_mutex_;
   attached_world* world_ = nullptr;             // where actors of this node are, while there is one
+  bool over_ = false;                         // there was one
   std::vector<std::function<void()>> early_;  // what came before there was one, in order
   busy_meter meter_;
   std::map<std::size_t, std::shared_ptr<runtime::stage_kit>> kits_;

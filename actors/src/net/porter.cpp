@@ -84,10 +84,47 @@ bool is_read(const message& content) {
          std::holds_alternative<msg::newest>(content) || std::holds_alternative<msg::saved>(content);
 }
 
-bool porter::item::ready() const {
+bool porter::item::is_here() const {
   return std::all_of(of.begin(), of.end(), [](const auto& value) {
     return std::all_of(value.begin(), value.end(), [](const need& each) { return each.bytes->open == 0; });
   });
+}
+
+bool porter::item::copies() const {
+  return std::any_of(of.begin(), of.end(), [](const auto& value) {
+    return std::any_of(value.begin(), value.end(), [](const need& each) { return each.plan.copies(); });
+  });
+}
+
+// The values of its message, in place of the descriptions.
+void porter::item::put() try {
+  auto next = of.begin();
+  for (const any_value& each : values_carried(content)) {
+    if (auto* const* rows = std::get_if<batch*>(&each)) {
+      **rows = next->front().plan.rows();
+    } else {
+      std::vector<named_tensor> all;
+      for (const need& one : *next) {
+        const weights tensors = one.plan.tensors();
+        all.insert(all.end(), tensors.tensors().begin(), tensors.tensors().end());
+      }
+      weights& tensors = *std::get<weights*>(each);
+      tensors = weights{std::move(all), tensors.version()};
+    }
+    ++next;
+  }
+} catch (const std::exception& wrong) {
+  failed = wrong.what();
+}
+
+std::shared_ptr<porter::arrival> porter::known::find() const {
+  if (auto there = bytes.lock())
+    return there;
+  auto whole = std::make_shared<arrival>();
+  for (const auto& each : blocks)
+    if (auto block = each.lock())
+      whole->into.push_back(std::move(block));
+  return !blocks.empty() && whole->into.size() == blocks.size() ? whole : nullptr;
 }
 
 std::optional<buffer> porter::find(const buffer& of) const {
@@ -118,7 +155,10 @@ void porter::order(const address& to, item& next) try {
             needed([&](const fetch_plan::blocks& into) { return fetch_plan{one, here, wanted, here_, into}; }));
   }
   next.of = std::move(found);
-  std::erase_if(under_way_, [](const auto& each) { return each.second.expired(); });
+  if (known_.size() < sweep_known_at_)
+    return;
+  std::erase_if(known_, [](const auto& each) { return each.second.find() == nullptr; });
+  sweep_known_at_ = 2 * known_.size() + 16;
 } catch (const std::exception& wrong) {
   next.failed = wrong.what();
 } catch (...) {
@@ -144,15 +184,20 @@ porter::need porter::needed(const Make& plan_into) {
   need made{plan_into({}), std::make_shared<arrival>()};
   if (made.plan.pieces().empty())
     return made;
+  made.bytes->into = made.plan.memory();
+  if (!made.plan.may_share()) {
+    fetch_all(made.plan, made.bytes);
+    return made;
+  }
   const signature what = signature_of(made.plan);
-  std::weak_ptr<arrival>& known = under_way_[what];
-  if (auto there = known.lock(); there && !there->failed && made.plan.may_share())
+  known& before = known_[what];
+  if (const auto there = before.find(); there && !there->failed)
     if (need same{plan_into(there->into), there}; signature_of(same.plan) == what)
       return same;
-  made.bytes->into = made.plan.memory();
-  if (made.plan.may_share())
-    known = made.bytes;
+  before = {{made.bytes->into.begin(), made.bytes->into.end()}, made.bytes};
   fetch_all(made.plan, made.bytes);
+  if (made.bytes->failed)
+    known_.erase(what);
   return made;
 }
 
@@ -161,77 +206,99 @@ void porter::fetch_all(const fetch_plan& plan, const std::shared_ptr<arrival>& i
   into->open = all.size();
   for (run& each : all)
     try {
-      world_.fetch(each.node, std::move(each.ranges), each.into, [this, into](std::optional<std::string> why) {
-        const std::lock_guard lock(mutex_);
-        if (why && !into->failed)
-          into->failed = std::move(why);
-        if (--into->open == 0)
-          deliver_ready();
-      });
+      world_.fetch(each.node, std::move(each.ranges), each.into,
+                   [this, into](std::optional<std::string> why) { arrived(into, std::move(why)); });
     } catch (const error& refused) {
       into->failed = refused.what();
       --into->open;
     }
 }
 
-void porter::bring(const address& from, const address& to, message&& content) {
-  const std::lock_guard lock(mutex_);
-  if (closed_)
-    return;
-  item next{std::move(content), {}};
-  order(to, next);
-  const way between{from, to};
-  const auto queue = waiting_.find(between);
-  if (queue == waiting_.end() && next.ready())
-    return deliver(between, std::move(next));
-  waiting_[between].push_back(std::move(next));
+void porter::arrived(const std::shared_ptr<arrival>& what, std::optional<std::string> why) {
+  chores then;
+  {
+    const std::lock_guard lock(mutex_);
+    if (why && !what->failed) {
+      what->failed = std::move(why);
+      std::erase_if(known_, [&](const auto& each) { return each.second.bytes.lock() == what; });
+    }
+    if (--what->open == 0)
+      deliver_ready(then);
+  }
+  put_aside(std::move(then));
 }
 
-void porter::deliver_ready() {
+void porter::bring(const address& from, const address& to, message&& content) {
+  chores then;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_)
+      return;
+    const auto next = std::make_shared<item>(item{std::move(content)});
+    order(to, *next);
+    const way between{from, to};
+    const auto queue = waiting_.find(between);
+    if (is_ready(next, then) && queue == waiting_.end())
+      return deliver(between, *next);
+    waiting_[between].push_back(next);
+  }
+  put_aside(std::move(then));
+}
+
+bool porter::is_ready(const std::shared_ptr<item>& next, chores& then) {
+  if (next->now == item::state::on_its_way && next->is_here()) {
+    for (const auto& value : next->of)
+      for (const need& each : value)
+        if (!next->failed)
+          next->failed = each.bytes->failed;
+    const bool aside = !next->failed && next->copies();
+    next->now = aside ? item::state::put_aside : item::state::ready;
+    if (aside)
+      then.emplace_back([this, next] { finish(next); });
+    else if (!next->failed && !next->of.empty())
+      next->put();
+  }
+  return next->now == item::state::ready;
+}
+
+void porter::finish(const std::shared_ptr<item>& next) {
+  next->put();
+  chores then;
+  {
+    const std::lock_guard lock(mutex_);
+    next->now = item::state::ready;
+    deliver_ready(then);
+  }
+  put_aside(std::move(then));
+}
+
+// Whoever brings what was fetched has others to hear.
+void porter::put_aside(chores&& then) {
+  for (std::function<void()>& each : then)
+    world_.aside(std::move(each));
+}
+
+void porter::deliver_ready(chores& then) {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
-    std::deque<item>& queue = at->second;
-    while (!queue.empty() && queue.front().ready()) {
-      item next = std::move(queue.front());
+    std::deque<std::shared_ptr<item>>& queue = at->second;
+    for (const auto& each : queue)
+      static_cast<void>(is_ready(each, then));
+    while (!queue.empty() && queue.front()->now == item::state::ready) {
+      const auto next = std::move(queue.front());
       queue.pop_front();
       if (!closed_)
-        deliver(at->first, std::move(next));
+        deliver(at->first, *next);
     }
     at = queue.empty() ? waiting_.erase(at) : std::next(at);
   }
 }
 
-void porter::put(message& into, const needs& what) {
-  if (what.empty())
-    return;
-  auto next = what.begin();
-  for (const any_value& each : values_carried(into)) {
-    if (auto* const* rows = std::get_if<batch*>(&each)) {
-      **rows = next->front().plan.rows();
-    } else {
-      std::vector<named_tensor> all;
-      for (const need& one : *next) {
-        const weights tensors = one.plan.tensors();
-        all.insert(all.end(), tensors.tensors().begin(), tensors.tensors().end());
-      }
-      weights& tensors = *std::get<weights*>(each);
-      tensors = weights{std::move(all), tensors.version()};
-    }
-    ++next;
-  }
-}
-
-void porter::deliver(const way& between, item&& next) {
+void porter::deliver(const way& between, item& next) {
   const auto& [from, to] = between;
   std::optional<std::string> failed = next.failed;
-  for (const auto& value : next.of)
-    for (const auto& each : value)
-      if (!failed)
-        failed = each.bytes->failed;
   if (const auto unfit = unfit_.find(to); unfit != unfit_.end() && std::holds_alternative<msg::task>(next.content))
     failed = unfit->second;
   try {
-    if (!failed)
-      put(next.content, next.of);
     if (auto* task = std::get_if<msg::task>(&next.content); task != nullptr && !failed)
       gather(to, *task);
   } catch (const error& wrong) {
@@ -265,7 +332,7 @@ void porter::gather(const address& to, msg::task& task) {
 }
 
 void porter::forget(const address& who) {
-  std::vector<std::deque<item>> gone;  // whose last rows may be released: not under the lock
+  std::vector<std::deque<std::shared_ptr<item>>> gone;  // whose last rows may be released: not under the lock
   std::map<address, msg::task>::node_type kept;
   const std::lock_guard lock(mutex_);
   unfit_.erase(who);

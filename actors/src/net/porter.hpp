@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -19,8 +20,8 @@
 namespace twinkle::net {
 
 /// Delivers messages to actors here, once what they need of other nodes is here too: in order from each sender to each
-/// receiver. It fetches ahead, while the receiver still works on what came before; the same rows for several receivers
-/// are fetched once. Safe from many threads.
+/// receiver. It fetches ahead, while the receiver still works on what came before; rows that somebody here has are not
+/// fetched again. Safe from many threads.
 class porter {
  public:
   /// Called in place of a delivery where rows cannot be had; it must not bring anything. Whether the receiver can do
@@ -56,25 +57,41 @@ class porter {
   using needs = std::vector<std::vector<need>>;
   struct item {
     message content;
-    needs of;  // none: it has all
+    needs of = {};  // none: it has all
+    enum class state : std::uint8_t { on_its_way, put_aside, ready } now = state::on_its_way;
     std::optional<std::string> failed = std::nullopt;
 
-    [[nodiscard]] bool ready() const;
+    [[nodiscard]] bool is_here() const;
+    [[nodiscard]] bool copies() const;
+    void put();
   };
   using way = std::pair<address, address>;
   /// How many blocks; of each piece its block, node, key, first byte and bytes.
   using signature = std::vector<std::vector<std::uint64_t>>;
+  /// Bytes that somebody here has, or waits for.
+  struct known {
+    std::vector<std::weak_ptr<std::byte[]>> blocks;
+    std::weak_ptr<arrival> bytes;
+
+    [[nodiscard]] std::shared_ptr<arrival> find() const;
+  };
+  /// What is to be done without the lock, and may take long.
+  using chores = std::vector<std::function<void()>>;
 
   void order(const address& to, item& next);
   [[nodiscard]] std::optional<buffer> find(const buffer& of) const;
   template <class Make>
   [[nodiscard]] need needed(const Make& plan_into);
   [[nodiscard]] static signature signature_of(const fetch_plan& plan);
-  static void put(message& into, const needs& what);
   void fetch_all(const fetch_plan& plan, const std::shared_ptr<arrival>& into);
   void gather(const address& to, msg::task& task);
-  void deliver_ready();
-  void deliver(const way& between, item&& next);
+  void arrived(const std::shared_ptr<arrival>& what, std::optional<std::string> why);
+  /// Whether it can be delivered; what takes long before that is begun, as a chore.
+  [[nodiscard]] bool is_ready(const std::shared_ptr<item>& next, chores& then);
+  void deliver_ready(chores& then);
+  void finish(const std::shared_ptr<item>& next);
+  void put_aside(chores&& then);
+  void deliver(const way& between, item& next);
 
   gateway_world& world_;
   std::size_t here_;
@@ -82,8 +99,9 @@ class porter {
   failing fail_;
   std::mutex mutex_;
   bool closed_ = false;
-  std::map<way, std::deque<item>> waiting_;
-  std::map<signature, std::weak_ptr<arrival>> under_way_;
+  std::map<way, std::deque<std::shared_ptr<item>>> waiting_;
+  std::map<signature, known> known_;
+  std::size_t sweep_known_at_ = 16;
   std::map<address, std::string> unfit_;  // why they get no task any more
   std::map<address, msg::task> gathered_;  // what came ahead of a task, and waits for it
 };

@@ -53,6 +53,10 @@ place::cluster machines_of(const graph& pipeline, const run_flags& given) {
   return machines;
 }
 
+std::vector<std::string> remarks_of(const run_flags& given) {
+  return given.cluster == from_environment ? read_environment().remarks : std::vector<std::string>{};
+}
+
 node_options node_options_of(const graph& pipeline, const run_flags& given) {
   node_options how;
   how.machines = machines_of(pipeline, given);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -30,13 +31,13 @@ checkpoint resume(const graph& pipeline, checkpoint_folder& kept) {
   return before;
 }
 
-void tell_remarks(const graph& pipeline) {
-  for (const std::string& remark : check(pipeline.plan()).remarks)
-    std::cout << "remark  " << remark << "\n";
+void tell(const std::vector<std::string>& remarks) {
+  for (const std::string& each : remarks)
+    std::cout << "remark  " << each << std::endl;
 }
 
 /// The run as the only node, or the one that leads.
-int lead(const graph& pipeline, const run_flags& given, real_signals& signals, node* self) {
+int lead(const graph& pipeline, const run_flags& given, const real_signals& signals, node* self) {
   real_files files;
   std::vector<std::string> names;
   for (const blueprint::stage& stage : pipeline.plan().stages)
@@ -56,7 +57,7 @@ int lead(const graph& pipeline, const run_flags& given, real_signals& signals, n
     how.save_every = given.save_every;
     log.save_in(kept);
   }
-  tell_remarks(pipeline);
+  tell(check(pipeline.plan()).remarks);
   int code = 0;
   bool stuck = false;
   {
@@ -64,13 +65,14 @@ int lead(const graph& pipeline, const run_flags& given, real_signals& signals, n
     const auto interrupt = [&] { started.interrupt(); };
     if (self != nullptr)
       self->on_interrupt(interrupt);
-    signals.watch(interrupt);
-    const run_report& report = started.wait();
-    signals.unwatch();
+    const run_report& report = [&]() -> const run_report& {
+      const real_signals::watching here(signals, interrupt);
+      return started.wait();
+    }();
     if (self != nullptr)
       self->on_interrupt(nullptr);
     log.conclude(report);
-    code = report.why ? 1 : report.interrupted ? 130 : 0;
+    code = report.why ? 1 : report.interrupted ? code_of_interrupted : 0;
     stuck = !report.abandoned.empty();
     if (stuck && self == nullptr)
       std::_Exit(code);  // a body that ignores everything would keep the process
@@ -84,31 +86,39 @@ int lead(const graph& pipeline, const run_flags& given, real_signals& signals, n
 
 int serve(node& self, const std::string& name) {
   const int code = self.serve();
-  std::cout << "node '" << name << "' has served; it keeps " << self.bytes_kept() << " bytes" << std::endl;
+  std::cout << "node '" << name << "' has served; " << (code == 0 ? "" : "the run ended with code " + std::to_string(code) + "; ")
+            << "it keeps " << self.bytes_kept() << " bytes" << std::endl;
   return code;
 }
 
 }  // namespace
 
 int run_command(const graph& pipeline, const run_flags& given) {
-  real_signals signals;
+  const real_signals signals;
   if (given.cluster.empty()) {
     static_cast<void>(prepare(pipeline.plan()));  // a graph that cannot run leaves older results as they are
     return lead(pipeline, given, signals, nullptr);
   }
   node_options how = node_options_of(pipeline, given);
+  tell(remarks_of(given));
   how.log = [](const std::string& line) { std::cout << line + "\n" << std::flush; };
   const std::string name = how.node;
   const std::string leader = how.machines.nodes.front().name;
   const std::string cluster = how.machines.name;
+  auto early = std::make_unique<real_signals::watching>(signals, nullptr);  // there is nothing that has to end well
   node self{pipeline, std::move(how)};
-  signals.watch([&] { self.interrupt(); });
-  self.join();
-  if (!self.leads()) {
-    std::cout << "node '" << name << "' joined '" << cluster << "', which '" << leader << "' leads" << std::endl;
-    return serve(self, name);
+  early.reset();
+  {
+    const real_signals::watching here(signals, [&] { self.interrupt(); });
+    if (!self.join()) {
+      std::cout << "interrupted before all nodes were there" << std::endl;
+      return code_of_interrupted;
+    }
+    if (!self.leads()) {
+      std::cout << "node '" << name << "' joined '" << cluster << "', which '" << leader << "' leads" << std::endl;
+      return serve(self, name);
+    }
   }
-  signals.unwatch();
   return lead(pipeline, given, signals, &self);
 }
 
@@ -117,7 +127,8 @@ int plan_command(const graph& pipeline, const run_flags& given) {
   if (!given.cluster.empty())
     on.machines = machines_of(pipeline, given);
   std::cout << place::draw(pipeline.plan(), prepare(pipeline.plan(), on));
-  tell_remarks(pipeline);
+  tell(remarks_of(given));
+  tell(check(pipeline.plan()).remarks);
   return 0;
 }
 

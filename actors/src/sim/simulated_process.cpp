@@ -138,6 +138,10 @@ void simulated_nodes::process::know(std::vector<net::bulk_peer> nodes) {
       later(duration{0}, [number = number](process& here) { here.give_up(number, "is gone"); });
 }
 
+void simulated_nodes::process::aside(std::function<void()> what) {
+  later(duration{0}, [does = std::move(what)](process&) { does(); });
+}
+
 void simulated_nodes::process::fetch(std::size_t node, std::vector<bulk_range> what, std::span<std::byte> into,
                                      std::function<void(std::optional<std::string>)> then) {
   if (what.size() > frame_limits{}.ranges_max)
@@ -160,10 +164,10 @@ void simulated_nodes::process::fetch(std::size_t node, std::vector<bulk_range> w
         asked->fetched(number, found);
     });
   });
-  later(all_.how_.links.patience, [number, node](process& here) {
+  later(all_.how_.links.patience, [number, node, of](process& here) {
     if (!here.fetches_.contains(number))
       return;
-    here.way_.silent(node, "nothing came from it for " + place::in_seconds(here.all_.how_.links.patience));
+    here.way_.silent(node, of, "nothing came from it for " + place::in_seconds(here.all_.how_.links.patience));
     here.give_up(number, "does not answer");
   });
 }

@@ -54,6 +54,7 @@ class simulated_nodes::process final : public net::gateway_world {
   [[nodiscard]] std::optional<buffer> find(std::uint64_t key) const override { return store_.find(key); }
   void release(std::uint64_t key) override { store_.release(key); }
   void know(std::vector<net::bulk_peer> nodes) override;
+  void aside(std::function<void()> what) override;
   void fetch(std::size_t node, std::vector<bulk_range> what, std::span<std::byte> into,
              std::function<void(std::optional<std::string>)> then) override;
   void deliver(const address& from, const address& to, message&& content) override {

@@ -167,9 +167,10 @@ fetch_plan::fetch_plan(const weights& tensors, const finder& find, const shard_r
   }
 }
 
+// Whoever only knows of a block does not keep its bytes: it is no part of what it is counted by.
 std::span<std::byte> fetch_plan::next_block(std::size_t bytes, const blocks& shared) {
   const std::size_t at = memory_.size();
-  memory_.push_back(at < shared.size() ? shared[at] : std::make_shared_for_overwrite<std::byte[]>(bytes));
+  memory_.push_back(at < shared.size() ? shared[at] : std::shared_ptr<std::byte[]>(new std::byte[bytes]));
   return {memory_.back().get(), bytes};
 }
 
@@ -178,12 +179,17 @@ void fetch_plan::fill(std::span<std::byte>& rest, const buffer& from) {
   rest = rest.subspan(from.bytes());
   if (into.empty())
     return;
-  if (from.far() != nullptr) {
-    pieces_.push_back({from, into});
-    return;
-  }
-  all_far_ = false;
-  std::memcpy(into.data(), from.data(), into.size());
+  (from.far() != nullptr ? pieces_ : near_).push_back({from, into});
+}
+
+void fetch_plan::copy_near() const {
+  for (const piece& each : near_)
+    std::memcpy(each.into.data(), each.from.data(), each.into.size());
+}
+
+const batch& fetch_plan::rows() const {
+  copy_near();
+  return rows_;
 }
 
 slot fetch_plan::brought(const slot& column, const std::vector<chunk>& chunks, const blocks& shared) {
@@ -302,6 +308,7 @@ void fetch_plan::bring(const std::string& name, const std::vector<tensor>& shard
 }
 
 weights fetch_plan::tensors() const {
+  copy_near();
   std::vector<named_tensor> made;
   for (std::span<const named_tensor> rest(tensors_); !rest.empty();) {
     const std::span<const named_tensor> of = same_name(rest);

@@ -7,12 +7,25 @@
 #include "twinkle/base/list.hpp"
 
 namespace twinkle::place {
+namespace {
+
+constexpr std::size_t strangers_max = 64;
+
+}  // namespace
+
 membership::membership(terms agreed, time_point now)
     : agreed_(std::move(agreed)), join_by_(now + agreed_.join_within), members_(agreed_.machines.nodes.size()) {}
 
 std::vector<membership::event> membership::up(std::uint64_t peer, time_point now) {
   peers_.try_emplace(peer, connection{pulse{agreed_.rhythm, now}});
-  return {};
+  const auto is_stranger = [](const auto& of) { return !of.second.node; };
+  const auto oldest = std::find_if(peers_.begin(), peers_.end(), is_stranger);
+  const auto strangers = static_cast<std::size_t>(std::count_if(oldest, peers_.end(), is_stranger));
+  if (strangers <= strangers_max + members_.size())
+    return {};
+  const std::uint64_t leaves = oldest->first;
+  peers_.erase(oldest);
+  return {close{leaves}};
 }
 
 std::optional<std::string> membership::objection(const letter::hello& who, std::optional<std::size_t> node) const {
@@ -81,7 +94,7 @@ std::vector<membership::event> membership::unreachable(std::size_t node, std::ui
 }
 
 void membership::heard(std::uint64_t peer, time_point now) {
-  if (const auto from = peers_.find(peer); from != peers_.end() && !from->second.refused)
+  if (const auto from = peers_.find(peer); from != peers_.end() && from->second.node)
     from->second.alive.heard(now);
 }
 
@@ -102,7 +115,11 @@ std::vector<membership::event> membership::tick(time_point now) {
     }
   if (!was_complete_ && !complete() && now >= join_by_) {
     was_complete_ = true;  // it is said once
-    out.emplace_back(incomplete{missing()});
+    const std::string why = missing();
+    for (const member& each : members_)
+      if (each.peer)
+        out.emplace_back(say{*each.peer, letter::refused{why}});
+    out.emplace_back(incomplete{why});
   }
   return out;
 }

@@ -62,11 +62,14 @@ class Run:
     def everything(self):
         return "\n".join(f"--- {node}\n{self.said(node)}" for node in self.nodes)
 
-    def await_steps(self, count):
+    def await_text(self, node, text, times=1):
         until = time.monotonic() + PATIENCE
-        while self.said("a").count("\nstep ") < count:
-            assert self.nodes["a"].poll() is None and time.monotonic() < until, self.everything()
+        while self.said(node).count(text) < times:
+            assert self.nodes[node].poll() is None and time.monotonic() < until, self.everything()
             time.sleep(0.02)
+
+    def await_steps(self, count):
+        self.await_text("a", "\nstep ", count)
 
     def end(self, but=""):
         """The codes of all nodes that end by themselves."""

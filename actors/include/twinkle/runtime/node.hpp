@@ -41,7 +41,8 @@ struct node_options {
 /// gives it to its session with run_options::self; the others serve.
 ///
 ///     node self{pipeline, options};
-///     self.join();
+///     if (!self.join())
+///       return 130;
 ///     if (!self.leads())
 ///       return self.serve();
 ///     session run{pipeline, {.self = &self}, listener};
@@ -58,9 +59,9 @@ class node {
 
   [[nodiscard]] bool leads() const;
 
-  /// Returns when every node is there. Throws `error` that names those that did not come in time, or says why this one
-  /// was turned away.
-  void join();
+  /// Returns when every node is there; false where somebody interrupted the run before. Throws `error` that names those
+  /// that did not come in time, or says why this one was turned away.
+  [[nodiscard]] bool join();
 
   /// For a node that does not lead: its workers are at the run's service until it is over. The code that the process is to
   /// end with: what the leader said, or 1 where it was lost.

@@ -14,6 +14,9 @@ constexpr std::size_t refusals_bytes_max = std::size_t{1} << 20;
 
 }  // namespace
 
+bulk_answerer::bulk_answerer(bulk_core& core, std::shared_ptr<bulk_connection> over)
+    : core_(core), over_(std::move(over)), waits_(over_->socket().get_executor()) {}
+
 void bulk_answerer::start() {
   over_->start(shared_from_this(), [](channel& over) { return over.open(false); });
 }
@@ -24,7 +27,7 @@ void bulk_answerer::begin(const frame_header& header) {
   const bool greeted = over_->is_greeted();
   const bool may_come = greeted ? header.kind == frame_kind::fetch || header.kind == frame_kind::cancel ||
                                       header.kind == frame_kind::message || header.kind == frame_kind::ping
-                                : header.kind == frame_kind::hello;
+                                : header.kind == frame_kind::hello && !early_;
   if (!may_come)
     throw error("a frame of kind " + std::string(to_string(header.kind)) + " came, which may not come now");
   if (header.kind == frame_kind::fetch && over_->answers() >= core_.how().fetches_max)
@@ -60,11 +63,35 @@ void bulk_answerer::greet(const greeting& they) {
   const auto expected = core_.expected(they.node);
   if (!expected)
     throw error("node " + std::to_string(they.node) + " is not known here");
-  if (const auto differs = mismatch(*expected, they))
+  if (they.incarnation == 0)
+    throw error("incarnation 0, which no process has");
+  if (const auto differs = mismatch({expected->cluster, expected->graph, expected->node, they.incarnation}, they))
     throw error(*differs);
+  if (const auto differs = mismatch(*expected, they)) {
+    early_ = they;
+    return await_news(*differs);
+  }
+  early_.reset();
+  waits_.cancel();
   over_->greeted();
   core_.greeted(shared_from_this());
   over_->put({.kind = frame_kind::welcome}, to_bytes(core_.ours()));
+}
+
+// A node that was started again may come here before the one that leads has told of it.
+void bulk_answerer::await_news(const std::string& differs) {
+  waits_.expires_after(std::min(core_.how().heard_within, core_.how().silence / 2));
+  waits_.async_wait([this, alive = shared_from_this(), differs](error_code stopped) {
+    if (!stopped && early_)
+      wrong(differs);
+  });
+}
+
+void bulk_answerer::heard_news() try {
+  if (early_)
+    greet(greeting(*early_));
+} catch (const error& differs) {
+  wrong(differs.what());
 }
 
 void bulk_answerer::refuse(std::uint64_t id, const std::string& why) {
@@ -92,6 +119,8 @@ void bulk_answerer::wrong(const std::string& why) {
 }
 
 void bulk_answerer::fallen(const std::string& why) {
+  early_.reset();
+  waits_.cancel();
   const bool greeted = over_->is_greeted();
   core_.left(shared_from_this(), greeted);
   if (greeted)

@@ -102,6 +102,8 @@ void bulk_core::know(std::vector<bulk_peer> peers) {
   for (std::size_t node = 0; node < before.size(); ++node)
     if (node >= peers_.size() || peers_[node] != before[node])
       forget(node);
+  for (const auto& each : std::list(strangers_))
+    each->heard_news();
 }
 
 // Whoever says who is there knows already: nobody is told.
@@ -158,7 +160,7 @@ void bulk_core::send(std::size_t to, std::vector<std::byte> head, buffer body) {
   } else if (to < peers_.size()) {
     asker(to)->send(std::move(head), std::move(body));
   } else if (on_silent) {
-    on_silent(to, "node " + std::to_string(to) + " is not known here");
+    on_silent(to, 0, "node " + std::to_string(to) + " is not known here");
   }
 }
 
@@ -203,7 +205,7 @@ void bulk_core::gone(std::size_t node, const std::string& why, bool must_tell) {
   if (const auto found = answerers_.extract(node))
     found.mapped()->close(why);
   if ((was_there || must_tell) && !stopping_ && on_silent)
-    on_silent(node, why);
+    on_silent(node, node < peers_.size() ? peers_[node].incarnation : 0, why);
 }
 
 void bulk_core::left(const std::shared_ptr<bulk_answerer>& who, bool greeted) {

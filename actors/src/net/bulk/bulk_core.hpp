@@ -67,7 +67,7 @@ class bulk_core {
   void greeted(const std::shared_ptr<bulk_answerer>& who);
 
   std::function<void(std::size_t, std::vector<std::byte>, buffer)> on_message;
-  std::function<void(std::size_t, std::string)> on_silent;
+  std::function<void(std::size_t, std::uint64_t, std::string)> on_silent;
 
  private:
   void accept();

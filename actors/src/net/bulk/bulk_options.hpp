@@ -35,6 +35,7 @@ struct bulk_options {
   std::optional<tls_files> tls = std::nullopt;
   frame_limits limits = {};
   duration silence = std::chrono::seconds(5);  ///< a peer that says nothing for so long is gone; also to greet
+  duration heard_within = std::chrono::seconds(2);  ///< who greets as a process that is not known yet may be, by then
   bool checksums = false;                      ///< of all that is sent; what is received is checked if it has one
   std::size_t chunk_bytes = std::size_t{512} << 10;       ///< of an answer, in one frame
   std::size_t fetches_max = 64;                           ///< under way at once between two nodes; others wait

@@ -69,7 +69,7 @@ void bulk_plane::on_message(std::function<void(std::size_t, std::vector<std::byt
   core_->post([core = core_.get(), to = std::move(to)]() mutable { core->on_message = std::move(to); });
 }
 
-void bulk_plane::on_silent(std::function<void(std::size_t, std::string)> to) {
+void bulk_plane::on_silent(std::function<void(std::size_t, std::uint64_t, std::string)> to) {
   core_->post([core = core_.get(), to = std::move(to)]() mutable { core->on_silent = std::move(to); });
 }
 

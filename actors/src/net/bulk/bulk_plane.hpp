@@ -64,13 +64,14 @@ class bulk_plane {
   /// `limits` let.
   void send(std::size_t to, std::vector<std::byte> head, buffer body);
 
-  /// To be set before peers are known. The body starts at a multiple of 16 bytes.
+  /// To be set before peers are known. The body starts at a multiple of 16 bytes. One that throws `error` ends the
+  /// connection that the message came over.
   void on_message(std::function<void(std::size_t from, std::vector<std::byte> head, buffer body)> to);
 
   /// A peer with which there was a connection is gone: it closed, or nothing came for `silence`; or one that cannot be
   /// reached, to which there were messages. All that is under way with it has failed. Called once until there is a
   /// connection again.
-  void on_silent(std::function<void(std::size_t node, std::string why)> to);
+  void on_silent(std::function<void(std::size_t node, std::uint64_t incarnation, std::string why)> to);
 
   [[nodiscard]] bulk_counts counted() const;
 

@@ -30,7 +30,7 @@ struct pipes_stay_quiet final : caf::thread_hook {
 };
 
 struct link_config final : caf::actor_system_config {
-  explicit link_config(const std::string& identifier) {
+  explicit link_config(const std::string& protocol) {
     add_messages(*this);
     load<caf::io::middleman>();
     add_thread_hook<pipes_stay_quiet>();
@@ -40,7 +40,7 @@ struct link_config final : caf::actor_system_config {
     set("scheduler.max-threads", std::size_t{1});
     // Messages are read on the thread of their connection, which is how they know it.
     set("middleman.workers", std::size_t{0});
-    set("middleman.app-identifiers", std::vector<std::string>{identifier});
+    set("middleman.app-identifiers", std::vector<std::string>{protocol});
     set("middleman.enable-automatic-connections", false);
     // Whether a process is alive is for our own heartbeats to say.
     set("middleman.heartbeat-interval", caf::timespan(0));
@@ -52,7 +52,7 @@ struct link_config final : caf::actor_system_config {
 
 struct control_link::system {
   system(link_options how, link_events to)
-      : state(std::make_shared<link_state>(std::move(how), std::move(to))), config(state->identifier()),
+      : state(std::make_shared<link_state>(std::move(how), std::move(to))), config(state->how.protocol),
         actors(config), loop(dynamic_cast<caf::io::network::default_multiplexer&>(actors.middleman().backend())),
         broker(actors.middleman().named_broker<caf::io::basp_broker>(caf::atom("BASP"))) {
     caf::actor_config on_loop{&loop};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "caf_gateway.hpp"
 
+#include <algorithm>
 #include <caf/error.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
@@ -51,7 +52,7 @@ void tell(const Event& event, Arguments&&... arguments) {
 
 std::string explained(const caf::actor_system& system, const caf::error& why) {
   if (why == caf::sec::incompatible_application_ids)
-    return "another cluster or version";
+    return "another version of the protocol";
   return system.render(why);
 }
 
@@ -166,6 +167,11 @@ void gateway::enter(entry each) {
   const std::uint64_t number = each.on->number();
   entries_.emplace(number, std::move(each));
   delayed_send(this, until_up, overdue{number});
+  const auto is_stranger = [](const auto& of) { return !of.second.up && !of.second.calls && !of.second.on->ended(); };
+  const auto oldest = std::find_if(entries_.begin(), entries_.end(), is_stranger);
+  const auto strangers = static_cast<std::size_t>(std::count_if(oldest, entries_.end(), is_stranger));
+  if (strangers > state_->how.strangers_max)
+    oldest->second.on->end("it made room for others that had not greeted");
 }
 
 void gateway::greet(std::uint64_t number, const caf::node_id& node, const caf::strong_actor_ptr& remote) {
@@ -179,12 +185,12 @@ void gateway::greet(std::uint64_t number, const caf::node_id& node, const caf::s
   if (node == system().node())
     to.refused = "this is the process that connects";
   if (!remote)
-    to.refused = "another cluster or version";
+    to.refused = "another version of the protocol";
   if (!to.refused.empty())
     return to.on->end(to.refused);
   to.node = node;
   to.remote = caf::actor_cast<caf::actor>(remote);
-  send(to.remote, hello{state_->identifier()});
+  send(to.remote, hello{state_->how.protocol});
 }
 
 void gateway::meet(const hello& from) {
@@ -192,12 +198,12 @@ void gateway::meet(const hello& from) {
   if (there == entries_.end() || there->second.up)
     return;
   entry& with = there->second;
-  if (from.cluster != state_->identifier() || current_sender() == nullptr)
-    return with.on->end("another cluster or version");
+  if (from.protocol != state_->how.protocol || current_sender() == nullptr)
+    return with.on->end("another version of the protocol");
   if (!with.calls) {
     with.node = current_sender()->node();
     with.remote = caf::actor_cast<caf::actor>(current_sender());
-    send(with.remote, hello{state_->identifier()});
+    send(with.remote, hello{state_->how.protocol});
     // A process that comes again has lost the connection that it had.
     std::vector<std::uint64_t> lost;
     for (const auto& [other, each] : entries_)

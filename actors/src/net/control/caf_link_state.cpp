@@ -31,8 +31,6 @@ std::unique_ptr<link_channel> link_state::open(int socket, bool calls) const {
   return tls_ ? tls_link_channel(tls_, socket, calls) : plain_link_channel(socket);
 }
 
-std::string link_state::identifier() const { return std::string(protocol) + "/" + how.cluster; }
-
 void link_state::begin(caf::actor gateway) {
   const std::lock_guard lock(mutex_);
   gateway_ = std::move(gateway);

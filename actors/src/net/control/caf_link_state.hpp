@@ -41,8 +41,6 @@ class link_state : public std::enable_shared_from_this<link_state> {
   const link_events to;
 
   [[nodiscard]] std::unique_ptr<link_channel> open(int socket, bool calls) const;
-  /// The cluster, and what this side knows of the protocol: processes with another one are refused.
-  [[nodiscard]] std::string identifier() const;
 
   void begin(caf::actor gateway);
   /// Nothing is admitted nor told any more. Returns the gateway, to be ended.

@@ -26,7 +26,7 @@ inline thread_local arrival* arriving = nullptr;
 
 /// The first message each way, that of the side which connects before the other's.
 struct hello {
-  std::string cluster;
+  std::string protocol;
   std::uint64_t connection = 0;
 };
 
@@ -44,9 +44,7 @@ struct receipt {
 
 inline std::uint64_t cost_of(const parcel& each) { return each.bytes.size() + 64; }
 
-/// Names of these types on the wire: whatever changes what is sent has to change `protocol`.
-inline constexpr const char* protocol = "twinkle/1";
-
+/// Names of these types on the wire: whatever changes what is sent has to change `link_options::protocol`.
 inline void add_messages(caf::actor_system_config& config) {
   config.add_message_type<hello>("twinkle::hello");
   config.add_message_type<parcel>("twinkle::parcel");
@@ -62,7 +60,7 @@ void stamp(Message& message) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hello& x) {
   stamp<Inspector>(x);
-  return f(caf::meta::type_name("twinkle::hello"), x.cluster);
+  return f(caf::meta::type_name("twinkle::hello"), x.protocol);
 }
 
 template <class Inspector>

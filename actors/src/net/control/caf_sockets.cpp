@@ -50,7 +50,7 @@ class link_scribe final : public io::scribe {
 
   // The broker has no use for it any more. Waiting until all is written might take for ever.
   void graceful_shutdown() override {
-    on_->end("refused: the other side is another cluster or version, or no process of a cluster");
+    on_->end("refused: the other side speaks another version of the protocol, or is no node");
     detach(&stream_.backend(), false);
   }
 

@@ -14,8 +14,8 @@
 namespace twinkle::net::control {
 
 struct link_options {
-  /// Processes of another cluster, or of another version of this protocol, are refused.
-  std::string cluster = "";
+  /// Processes with another one are refused: whatever changes what is sent has to change it.
+  std::string protocol = "twinkle/1";
   /// Where it is set, both sides show certificates. Without it nothing is encrypted, and whoever reaches the port may
   /// come in.
   std::optional<tls_files> tls = std::nullopt;
@@ -23,6 +23,8 @@ struct link_options {
   std::size_t message_bytes_max = std::size_t{64} << 20;
   /// A peer that lets more than this pile up is closed. At least a message and its 64 bytes, at most 1 GiB.
   std::size_t unacknowledged_bytes_max = std::size_t{256} << 20;
+  /// Connections that have not greeted: for one more the oldest goes.
+  std::size_t strangers_max = 64;
 };
 
 /// What a link tells, on the thread of its sockets, never two at once. They must not block, throw, nor destroy the link.
@@ -55,7 +57,7 @@ class control_link {
   /// Never blocks. After `up` it may be called again, for a new connection.
   void connect(const std::string& host, std::uint16_t port);
   void give_up(const std::string& host, std::uint16_t port);
-  /// Why the last try failed, as "connection refused", "another cluster or version" or "certificate refused: …";
+  /// Why the last try failed, as "connection refused", "another version of the protocol" or "certificate refused: …";
   /// empty where none has.
   [[nodiscard]] std::string last_failure(const std::string& host, std::uint16_t port) const;
 

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "twinkle/base/error.hpp"
+#include "twinkle/place/addresses.hpp"
 
 namespace twinkle::net::control {
 namespace {
@@ -24,13 +25,27 @@ const sockaddr* generic(const sockaddr_storage& address) { return reinterpret_ca
 std::string advice(int failed_with) {
   switch (failed_with) {
     case EADDRINUSE:
-    case EACCES: return ", choose another port in the cluster file";
-    default: return ", name an address of this machine in the cluster file";
+    case EACCES: return "; give this node another port";
+    default: return "; give this node an address of this machine";
   }
 }
 
 socket_handle make(int family) {
   return socket_handle(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+bool is_loopback(const socket_address& at) {
+  if (at.bytes.ss_family == AF_INET)
+    return ntohl(reinterpret_cast<const sockaddr_in&>(at.bytes).sin_addr.s_addr) >> 24 == 127;
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(at.bytes).sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&v6) || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+}
+
+std::string numbers_of(const socket_address& at) {
+  std::array<char, NI_MAXHOST> text{};
+  if (const int failed = ::getnameinfo(generic(at.bytes), at.length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST))
+    throw error(std::string("an address cannot be written in numbers: ") + ::gai_strerror(failed));
+  return text.data();
 }
 
 bool listens(const socket_handle& socket, const socket_address& at) {
@@ -104,17 +119,25 @@ std::uint16_t port_of(const socket_handle& socket) {
                                         : ntohs(reinterpret_cast<const sockaddr_in&>(at.bytes).sin_port);
 }
 
+std::string listening_host(const std::string& host) {
+  if (place::is_loopback(host))
+    return host;
+  const std::vector<socket_address> found = addresses_of({host, 0}, lookups::names);
+  for (const socket_address& each : found)
+    if (std::string numbers = numbers_of(each); !is_loopback(each))
+      return numbers;
+  throw error("'" + host + "' is " + numbers_of(found.front()) + " on this machine, where no other can come; write its address "
+              "instead, or correct /etc/hosts");
+}
+
 std::string host_towards(const endpoint& where) {
   const socket_address to = addresses_of(where, lookups::names).front();
   const socket_handle probe{::socket(to.bytes.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)};  // nothing is sent
   socket_address self{{}, sizeof(sockaddr_storage)};
-  std::array<char, NI_MAXHOST> text{};
-  if (probe.get() < 0 || ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&to.bytes), to.length) != 0 ||
-      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&self.bytes), &self.length) != 0 ||
-      ::getnameinfo(reinterpret_cast<const sockaddr*>(&self.bytes), self.length, text.data(), text.size(), nullptr, 0,
-                    NI_NUMERICHOST) != 0)
+  if (probe.get() < 0 || ::connect(probe.get(), generic(to.bytes), to.length) != 0 ||
+      ::getsockname(probe.get(), generic(self.bytes), &self.length) != 0)
     throw error("no way from this machine to " + to_string(where) + ": " + words(errno));
-  return text.data();
+  return numbers_of(self);
 }
 
 socket_handle connecting_socket(const socket_address& to) {

@@ -58,6 +58,10 @@ enum class lookups : std::uint8_t { numbers_only, names };
 
 [[nodiscard]] std::uint16_t port_of(const socket_handle& socket);
 
+/// What a node listens on whose host others know by this name: an address in numbers, or the name where it is whichever
+/// machine reads it. Throws `error` where the name is not known, or leads only to where no other machine can come.
+[[nodiscard]] std::string listening_host(const std::string& host);
+
 /// The address of this machine from which another can be reached, as numbers. Throws `error` where there is none.
 [[nodiscard]] std::string host_towards(const endpoint& where);
 

@@ -45,7 +45,7 @@ using keeper = std::function<buffer(const buffer&)>;
 class fetch_plan {
  public:
   struct piece {
-    buffer from;                  ///< far
+    buffer from;
     std::span<std::byte> into;    ///< as many bytes, of a block that lives as long as the plan
   };
   /// Bytes that lie here after all, of a far buffer; nothing if they do not.
@@ -61,13 +61,16 @@ class fetch_plan {
   fetch_plan(const weights& tensors, const finder& find, const shard_rule& wanted = nullptr, std::size_t turn = 0,
              const blocks& shared = {});
 
+  /// What is far.
   [[nodiscard]] const std::vector<piece>& pieces() const { return pieces_; }
   [[nodiscard]] const blocks& memory() const { return memory_; }
   /// Whether the blocks hold nothing but pieces, so that plans with the same pieces may share them.
-  [[nodiscard]] bool may_share() const { return all_far_; }
+  [[nodiscard]] bool may_share() const { return near_.empty(); }
+  /// Whether bytes that are here are copied to make the value, which takes as long as they are many.
+  [[nodiscard]] bool copies() const { return !near_.empty() || !apart_.empty(); }
 
   /// The value, once every piece is where it goes.
-  [[nodiscard]] const batch& rows() const { return rows_; }
+  [[nodiscard]] const batch& rows() const;
   [[nodiscard]] weights tensors() const;
 
  private:
@@ -75,6 +78,7 @@ class fetch_plan {
 
   [[nodiscard]] std::span<std::byte> next_block(std::size_t bytes, const blocks& shared);
   void fill(std::span<std::byte>& rest, const buffer& from);
+  void copy_near() const;
   [[nodiscard]] data::slot brought(const data::slot& column, const std::vector<data::chunk>& chunks, const blocks& shared);
   [[nodiscard]] buffer brought(std::span<const region> regions, const blocks& shared);
   void bring(const std::string& name, const std::vector<tensor>& shards, const std::optional<shard>& wanted,
@@ -89,8 +93,8 @@ class fetch_plan {
   std::set<std::string> apart_ = {};           // tensors whose shards are not in a row
   std::map<std::string, shard> parts_ = {};    // of the tensors that are wanted in part
   std::vector<piece> pieces_ = {};
+  std::vector<piece> near_ = {};
   blocks memory_ = {};
-  bool all_far_ = true;
 };
 
 /// Each tensor by itself, with its shards and replicas.

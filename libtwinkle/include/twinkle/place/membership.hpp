@@ -18,8 +18,8 @@ namespace twinkle::place {
 
 /// Decides for the node that leads, which is the first of the cluster, who belongs to the run: connections, letters and
 /// the time come in, what has changed goes out. A connection is a peer, whose number is never used twice. One that says
-/// nothing, or no hello, within the silence is closed. A node whose process was started again joins again, as another
-/// incarnation: the one before it is lost first.
+/// nothing, or no hello, within the silence is closed, and so is the oldest of more such strangers than there are nodes and
+/// 64. A node whose process was started again joins again, as another incarnation: the one before it is lost first.
 class membership {
  public:
   struct terms {
