@@ -23,6 +23,7 @@ def first_step(process):
         said += line
         if line.startswith("step 1 "):
             return time.monotonic()
+    process.wait()
     sys.exit("no step was made:\n" + said)
 
 def three():
@@ -33,7 +34,8 @@ def three():
     leader = subprocess.Popen([*run.command, "--node", "a"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     took = first_step(leader) - began
     leader.communicate()
-    run.end()
+    if leader.returncode != 0 or run.end() != {"b": 0, "c": 0}:
+        sys.exit("a node failed:\n" + run.everything())
     return took
 
 def alone():

@@ -149,7 +149,8 @@ class drawing {
   [[nodiscard]] bool may_lose_rows(std::size_t stage) const {
     return std::all_of(placed_.stages.begin(), placed_.stages.end(), [&](const stage_plan& each) {
       return std::all_of(each.inputs.begin(), each.inputs.end(), [&](const stage_plan::in& in) {
-        return in.may_lose || !(in.producer == stage || (in.beside && in.beside->producer == stage));
+        const bool gets_them = in.producer == stage || (in.beside && in.beside->producer == stage);
+        return in.may_lose || !gets_them;
       });
     });
   }
