@@ -73,7 +73,7 @@ batch sent(node& from, const batch& rows) {
 }
 
 batch fetched(const node& from, const batch& rows) {
-  const fetch_plan plan{rows, nothing_is_here};
+  fetch_plan plan{rows, nothing_is_here};
   from.fetch(plan);
   return plan.rows();
 }
@@ -192,7 +192,7 @@ TEST_CASE("slices, orders and mixtures of rows from several nodes move no elemen
       order.push_back(pick % all.rows());
     const interval half{order.size() / 4, order.size()};
     const batch wanted = all.take(order)[half];
-    const fetch_plan plan{far.take(order)[half], nothing_is_here};
+    fetch_plan plan{far.take(order)[half], nothing_is_here};
     for (const node& each : makers)
       each.fetch(plan);
     RC_ASSERT(content_of(plan.rows()) == content_of(wanted));
@@ -202,7 +202,7 @@ TEST_CASE("slices, orders and mixtures of rows from several nodes move no elemen
 TEST_CASE("no byte is fetched that is not of the rows") {
   node maker{1};
   const batch description = sent(maker, numbered(100));
-  const fetch_plan plan{description[{10, 20}], nothing_is_here};
+  fetch_plan plan{description[{10, 20}], nothing_is_here};
   std::size_t bytes = 0;
   for (const fetch_plan::piece& each : plan.pieces())
     bytes += each.into.size();
@@ -228,7 +228,7 @@ TEST_CASE("each column arrives in one block") {
 TEST_CASE("what turns out to be here is not copied") {
   node maker{1};
   const batch made = numbered(10);
-  const fetch_plan plan{sent(maker, made)[{2, 5}], [&](const buffer& from) {
+  fetch_plan plan{sent(maker, made)[{2, 5}], [&](const buffer& from) {
                           return maker.kept.at(from.far()->key).part(from.first(), from.bytes());
                         }};
   CHECK(plan.pieces().empty());
@@ -253,7 +253,7 @@ TEST_CASE("weights are left behind and fetched as batches are") {
   const auto arrived = twinkle::from_wire<twinkle::weights>(twinkle::from_bytes(
       buffer::of(to_bytes(twinkle::to_wire(left))), {}, [&](far_bytes where) { return maker.own(where); }));
   CHECK(is_far(arrived));
-  const fetch_plan plan{arrived, nothing_is_here};
+  fetch_plan plan{arrived, nothing_is_here};
   maker.fetch(plan);
   CHECK_FALSE(is_far(plan.tensors()));
   CHECK(plan.tensors().version() == 7);
@@ -263,7 +263,7 @@ TEST_CASE("weights are left behind and fetched as batches are") {
 TEST_CASE("shards on several nodes are not put together before they are fetched, and then are what they would have been") {
   for_all([] {
     const scattered made;
-    const fetch_plan plan{assemble(made.described).at_version(3), nothing_is_here};
+    fetch_plan plan{assemble(made.described).at_version(3), nothing_is_here};
     for (const node& maker : made.makers)
       maker.fetch(plan);
     const twinkle::weights arrived = plan.tensors();
@@ -292,7 +292,7 @@ TEST_CASE("of tensors, whatever shards and replicas lie where, what is wanted is
     RC_ASSERT(same(narrow(cut, rule), cut));
 
     const auto turn = *rc::gen::inRange<std::size_t>(0, 3);
-    const fetch_plan plan{assemble(made.described), nothing_is_here, rule, turn};
+    fetch_plan plan{assemble(made.described), nothing_is_here, rule, turn};
     std::size_t bytes = 0;
     for (const fetch_plan::piece& each : plan.pieces())
       bytes += each.into.size();
@@ -338,7 +338,7 @@ TEST_CASE("shards that are not all there stay shards, and what is wanted of thos
   };
   for (const std::size_t dimension : {std::size_t{0}, std::size_t{1}}) {
     for (const auto& made : {far({part(dimension, {2, 4})}), far({part(dimension, {0, 1}), part(dimension, {2, 4})})}) {
-      const fetch_plan plan{made, nothing_is_here};
+      fetch_plan plan{made, nothing_is_here};
       maker.fetch(plan);
       REQUIRE(plan.tensors().tensors().size() == made.tensors().size());
       for (std::size_t at = 0; at < made.tensors().size(); ++at) {
@@ -363,12 +363,12 @@ TEST_CASE("of replicas on several nodes, one that is here is taken, else they ta
   const twinkle::weights all = assemble(described);
   CHECK(all.tensors().size() == 3);
   for (std::size_t turn = 0; turn < 6; ++turn) {
-    const fetch_plan plan{all, nothing_is_here, nullptr, turn};
+    fetch_plan plan{all, nothing_is_here, nullptr, turn};
     REQUIRE(plan.pieces().size() == 1);
     CHECK(plan.pieces()[0].from.far()->node == turn % 3);
     CHECK(plan.tensors().tensors().size() == 1);
   }
-  const fetch_plan plan{all, [&](const buffer& from) {
+  fetch_plan plan{all, [&](const buffer& from) {
                           return from.far()->node == 1 ? std::optional(makers[1].kept.at(from.far()->key)) : std::nullopt;
                         }};
   CHECK(plan.pieces().empty());

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """`twinkle launch`: what starts where, whose output is whose, who is told to stop, and that nobody stays behind."""
-import fcntl
 import json
 import os
 import pathlib
+import pty
+import select
 import signal
 import socket
 import subprocess
 import sys
-import termios
 import time
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever this was started under
 TWINKLE = pathlib.Path(sys.argv[1]) / "tools" / "twinkle"
 PROGRAM = "./pipeline.py"
 
@@ -231,17 +232,21 @@ def no_terminal():
 
 def nobody_reads_on():
     """while nobody reads what nodes print, signals and patience go on"""
-    launched = start(PROGRAM, "endless", options=["--patience", "0"])
-    room = fcntl.fcntl(launched.stdout.fileno(), fcntl.F_GETPIPE_SZ)
-    while room - int.from_bytes(fcntl.ioctl(launched.stdout, termios.FIONREAD, bytes(4)), sys.byteorder) >= 4096:
-        time.sleep(0.01)
-    launched.send_signal(signal.SIGINT)
-    launched.send_signal(signal.SIGTERM)
-    assert launched.wait(timeout=120) == 137
-    lines = launched.stderr.read().splitlines()
-    assert lines == [f"twinkle: node '{node}' did not end within 0 s; killed" for node in ("a", "bb")], lines
-    launched.stdout.close()
-    launched.stderr.close()
+    for reads, writes in (os.pipe(), pty.openpty()):
+        launched = subprocess.Popen([TWINKLE, "launch", HERE, "--patience", "0", "--", PROGRAM, "endless"], stdout=writes,
+                                    stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 120
+        while select.select([], [writes], [], 0)[1]:
+            assert time.monotonic() < until, "there is room for more and more"
+            time.sleep(0.01)
+        launched.send_signal(signal.SIGINT)
+        launched.send_signal(signal.SIGTERM)
+        assert launched.wait(timeout=120) == 137
+        lines = launched.stderr.read().splitlines()
+        assert lines == [f"twinkle: node '{node}' did not end within 0 s; killed" for node in ("a", "bb")], lines
+        launched.stderr.close()
+        os.close(reads)
+        os.close(writes)
 
 
 def killed():

@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "shared"))
 from three_nodes import Run, alone, free_port  # noqa: E402
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever this was started under
 BUILD = pathlib.Path(sys.argv[1])
 ROOT = pathlib.Path(__file__).parents[2]
 TOY = BUILD / "tests" / "toy_program"

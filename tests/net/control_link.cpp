@@ -261,7 +261,7 @@ TEST_CASE("silence holds nobody up, and is given up after a while") {
 }
 
 TEST_CASE("of a flood of strangers the oldest are closed, and who is up is not disturbed") {
-  link_end a({.strangers_max = 8});
+  link_end a({.strangers_max = 8, .up_within = std::chrono::seconds(3600)});
   const std::uint16_t port = a->listen(here, 0);
   link_end b;
   b->connect(here, port);

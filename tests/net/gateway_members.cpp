@@ -178,7 +178,7 @@ TEST_CASE_FIXTURE(joined, "what a worker still waited for is not given to the on
   CHECK(at(b).got.empty());
 }
 
-TEST_CASE_FIXTURE(joined, "a worker that missed a load gets no rows, which would say that it has the weights, until it is replaced") {
+TEST_CASE_FIXTURE(joined, "a worker that missed a load gets no rows until it is replaced: they would say that it has it") {
   const tk::weights made{{{"w", {tk::element::f32, {100000}, tk::buffer::of(std::vector<float>(100000, 5.0F))}}}, 3};
   at(c).way->post(address::worker(model, 0), address::router(model), tk::msg::reply{0, 9, tk::payload{made}});
   pass();

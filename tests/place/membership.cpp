@@ -172,7 +172,9 @@ TEST_CASE_FIXTURE(run, "who has come is told why the run does not begin") {
   machine.heard(1, time_point{29s});
   const events late = machine.tick(time_point{30s});
   REQUIRE(late.size() >= 2);
-  CHECK(refusal(late) == find<membership::incomplete>(late)->why);
+  const std::string why = find<membership::incomplete>(late)->why;
+  CHECK(refusal(late) == why);
+  CHECK(refusal(join(2, from("c"), time_point{31s})) == why);
 }
 
 TEST_CASE_FIXTURE(run, "of a flood of strangers the oldest are closed, and nodes are not") {

@@ -127,7 +127,8 @@ TEST_CASE("whichever thread brings, fetches or puts together, each worker gets i
       CHECK(all[call].call == call);
       const auto& batch = std::get<tk::batch>(all[call].input);
       CHECK(batch[wide][0][0] == (call % 3 == 0 ? static_cast<float>(call) : 0.0F));
-      CHECK(batch[wide][batch.rows() - 1][width - 1] == static_cast<float>(rows - 1) + (call % 3 == 1 ? 0.0F : static_cast<float>(call)));
+      const float last = batch[wide][batch.rows() - 1][width - 1];
+      CHECK(last == static_cast<float>(rows - 1) + (call % 3 == 1 ? 0.0F : static_cast<float>(call)));
     }
   }
 }

@@ -116,18 +116,19 @@ struct bare_echo final : caf::event_based_actor {
   }).detach();
   const tk::graph g = pipeline();
   tk::net::node_process self(g, options(at, "b"));
-  self.join();
+  tk::ensure(self.join(), "the run begins");
   std::_Exit(self.serve());
 }
 
 class ours {
  public:
   explicit ours(const ports& at) : self_(graph_, options(at, "a")), meter_(3) {
-    self_.join();
+    tk::ensure(self_.join(), "the run begins");
     world_ = self_.make_world();
     for (const tk::address& each : {tk::address::client(0), tk::address::session(), bare_router})
       world_->spawn(each, std::make_unique<receiver>(*this));
     world_->spawn(tk::address::worker(2, 0), nullptr);
+    world_->open();
     world_->post(bare_router, tk::address::worker(2, 0), tk::msg::task{0, tk::msg::task::kind::construct});
     answered_.acquire();
     tk::runtime::assembly_options how;

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -22,31 +21,13 @@
 #include <string_view>
 #include <utility>
 
+#include "descriptor.hpp"
+#include "output.hpp"
 #include "prefixed_lines.hpp"
 #include "twinkle/base/error.hpp"
 
 namespace twinkle::command {
 namespace {
-
-class descriptor {
- public:
-  explicit descriptor(int number = -1) : number_(number) {}
-  descriptor(descriptor&& from) noexcept : number_(std::exchange(from.number_, -1)) {}
-  descriptor& operator=(descriptor&& from) noexcept {
-    std::swap(number_, from.number_);
-    return *this;
-  }
-  ~descriptor() { close(); }
-
-  void close() {
-    if (number_ >= 0)
-      ::close(std::exchange(number_, -1));
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 [[noreturn]] void give_up(const std::string& what) {
   throw error("cannot " + what + ": " + std::strerror(errno) + "; close other programs, or raise this one's limits");
@@ -83,51 +64,6 @@ sigset_t watched() {
 struct signal_ways {
   sigset_t mask{};
   struct sigaction pipe {};
-};
-
-// Where this process prints, and what waits for whoever reads there. Nobody waits with it: the descriptor may be shared,
-// so it blocks where more is written than there is room for.
-class output {
- public:
-  explicit output(int to) : to_(to) {}
-
-  void put(const std::string& text) {
-    if (done_ > waits_.size() / 2)
-      waits_.erase(0, std::exchange(done_, 0));
-    waits_ += text;
-    pollfd room = wanted();
-    while (room.fd >= 0 && ::poll(&room, 1, 0) > 0) {
-      write_some();
-      room = wanted();
-    }
-  }
-  void write_some() {
-    const ssize_t count = ::write(to_, waits_.data() + done_, std::min<std::size_t>(size(), PIPE_BUF));
-    if (count > 0)
-      done_ += static_cast<std::size_t>(count);
-    else if (count < 0 && errno != EAGAIN && errno != EINTR)
-      lose();
-  }
-  void drop() { done_ = waits_.size(); }
-
-  /// Asks poll for nothing where nothing waits.
-  [[nodiscard]] pollfd wanted() const { return {is_empty() ? -1 : to_, POLLOUT, 0}; }
-  [[nodiscard]] bool is_full() const { return size() > (std::size_t{1} << 20); }
-  [[nodiscard]] bool is_empty() const { return size() == 0; }
-  [[nodiscard]] bool is_lost() const { return lost_; }
-
- private:
-  [[nodiscard]] std::size_t size() const { return waits_.size() - done_; }
-
-  void lose() {
-    lost_ = true;
-    drop();
-  }
-
-  int to_;
-  std::string waits_;
-  std::size_t done_ = 0;  // of it
-  bool lost_ = false;
 };
 
 // What a process prints, on its way.
@@ -294,6 +230,8 @@ class node_processes {
         finish(of);
       judge(ended, end);
     }
+    if (impatient_)
+      drop_output();
   }
 
   // Who left its group may hold the other end for ever: what is there now is all that is taken.
@@ -355,6 +293,7 @@ class node_processes {
     for (const process& each : running_)
       say("node '" + each.node + "' did not end within " + std::to_string(patience_s_) + " s; killed");
     signal_all(SIGKILL);
+    impatient_ = true;
     drop_output();
     if (!running_.empty())
       code_ = code_.value_or(128 + SIGKILL);
@@ -371,6 +310,7 @@ class node_processes {
   int handed_on_ = 0;        // the last signal
   bool failed_ = false;
   bool timed_ = false;
+  bool impatient_ = false;
   bool unheard_ = false;
 };
 

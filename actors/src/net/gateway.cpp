@@ -168,11 +168,13 @@ void gateway::interrupt() {
 }
 
 void gateway::say_goodbye(int code) {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
   for (std::size_t node = 1; node < servers_.size(); ++node)
     if (const auto peer = peer_of(node))
       send(*peer, letter::goodbye{code});
-  const std::lock_guard lock(mutex_);
-  over_ = true;
 }
 
 std::shared_ptr<const far_bytes> gateway::own(const far_bytes& where) {

@@ -85,6 +85,7 @@ class node_process::attached_world final : public runtime::run_world {
   }
   void spawn(const address& who, std::unique_ptr<actor_role> role) override { inner_.spawn(who, std::move(role)); }
   [[nodiscard]] seams all() override { return {*this, *this, *this, inner_.all().executor}; }
+  void open() override { of_.attach(*this); }
   void close() override {
     of_.detach();
     inner_.close();
@@ -139,6 +140,7 @@ void node_process::open() {
   const std::string host = own_host();
   const std::string bind_host = bind_host_of(self, host);
   const std::uint64_t graph = digest_of(pipeline_.plan(), placed_, how_);
+  const std::size_t strangers = strangers_max + how_.machines.nodes.size();  // all may come at once
   bulk_options bulk;
   bulk.cluster = how_.machines.name;
   bulk.graph = graph;
@@ -149,7 +151,7 @@ void node_process::open() {
   bulk.port = self.port;
   bulk.tls = files_of(how_.certificates);
   bulk.silence = how_.silence;
-  bulk.strangers_max = strangers_max + how_.machines.nodes.size();
+  bulk.strangers_max = strangers;
   bulk_ = std::make_unique<bulk_plane>(std::move(bulk), store_);
   gateway_options way;
   way.machines = how_.machines;
@@ -169,7 +171,6 @@ void node_process::open() {
   });
   const place::cluster::node& leader = how_.machines.nodes.front();
   const auto control = static_cast<std::uint16_t>(leader.port + 1);
-  const std::size_t strangers = strangers_max + how_.machines.nodes.size();  // all may come at once
   link_ = std::make_unique<control::control_link>(
       control::link_options{.tls = files_of(how_.certificates), .strangers_max = strangers},
       control::link_events{[this](std::uint64_t peer) { gateway_->up(peer); },
@@ -220,9 +221,9 @@ gateway_events node_process::events() {
 node_process::~node_process() {
   ticker_.reset();
   gateway_->close();
-  link_.reset();  // no event comes after it
-  bulk_.reset();
-  aside_.join();
+  link_->stop();
+  bulk_->stop();
+  aside_.join();  // now nobody calls anything
 }
 
 void node_process::set(bool& flag) {
@@ -242,7 +243,7 @@ bool node_process::join() {
     if (const std::string last = link_->last_failure(leader.host, control);
         !last.empty() && (obstacle.empty() || (last != "connection refused" && last != "closed by the other side")))
       obstacle = last;
-  if (complete_)
+  if (complete_ && !failed_)
     return true;
   if (!failed_ && (interrupted_ || goodbye_)) {
     lock.unlock();
@@ -260,19 +261,24 @@ bool node_process::join() {
 }
 
 std::unique_ptr<runtime::run_world> node_process::make_world() {
-  auto made = std::make_unique<attached_world>(*this);
+  if (std::exchange(had_world_, true))
+    throw error("node '" + how_.node + "' takes part in one run; make another node for another one");
+  return std::make_unique<attached_world>(*this);
+}
+
+void node_process::attach(attached_world& world) {
   const std::lock_guard lock(world_mutex_);
-  if (over_)
-    throw error("node '" + how_.node + "' has taken part in a run; make another node for another one");
-  world_ = made.get();
+  world_ = &world;
   for (const auto& each : std::exchange(early_, {}))
     each();
-  return made;
 }
 
 void node_process::detach() {
+  std::vector<std::function<void()>> dropped;  // whose rows may be released: not under the lock
   const std::lock_guard lock(world_mutex_);
-  over_ = std::exchange(world_, nullptr) != nullptr || over_;
+  world_ = nullptr;
+  over_ = true;
+  dropped.swap(early_);
 }
 
 // The node that leads may begin before this one has a world.
@@ -309,6 +315,7 @@ void node_process::spawn_worker(const address& who) {
 
 int node_process::serve() {
   const std::unique_ptr<runtime::run_world> world = make_world();
+  world->open();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return failed_ || goodbye_; });
   const int code = goodbye_.value_or(1);

@@ -66,6 +66,7 @@ class node_process final : public gateway_world {
   void await_parting(std::unique_lock<std::mutex>& lock);
   void when_there_is_a_world(std::function<void()> then);
   void spawn_worker(const address& who);
+  void attach(attached_world& world);
   void detach();
   void set(bool& flag);
   [[nodiscard]] gateway_events events();
@@ -94,7 +95,8 @@ class node_process final : public gateway_world {
 
   std::mutex world_mutex_;
   attached_world* world_ = nullptr;             // where actors of this node are, while there is one
-  bool over_ = false;                         // there was one
+  bool had_world_ = false;
+  bool over_ = false;  // it is closed
   std::vector<std::function<void()>> early_;  // what came before there was one, in order
   busy_meter meter_;
   std::map<std::size_t, std::shared_ptr<runtime::stage_kit>> kits_;

@@ -104,7 +104,7 @@ void porter::item::put() try {
       **rows = next->front().plan.rows();
     } else {
       std::vector<named_tensor> all;
-      for (const need& one : *next) {
+      for (need& one : *next) {
         const weights tensors = one.plan.tensors();
         all.insert(all.end(), tensors.tensors().begin(), tensors.tensors().end());
       }

@@ -33,6 +33,7 @@ struct session::running {
     runtime::spawn_all(pipeline.plan(), placed, options, world.all(), meter, machine, [this] { end(); });
     if (lodging != nullptr)
       lodging->open_gates(pipeline.plan(), placed);
+    world.open();
     world.post(address::session(), address::session(), msg::build{});
   }
 

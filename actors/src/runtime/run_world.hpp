@@ -11,6 +11,9 @@ class run_world : public clock_seam, public post_seam, public life_seam {
  public:
   [[nodiscard]] virtual seams all() = 0;
 
+  /// All actors are spawned: what comes from elsewhere may reach them.
+  virtual void open() {}
+
   /// Every actor ends, after what was posted before; what is posted from now on is dropped.
   virtual void close() = 0;
 };

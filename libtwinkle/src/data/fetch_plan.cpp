@@ -182,12 +182,12 @@ void fetch_plan::fill(std::span<std::byte>& rest, const buffer& from) {
   (from.far() != nullptr ? pieces_ : near_).push_back({from, into});
 }
 
-void fetch_plan::copy_near() const {
-  for (const piece& each : near_)
+void fetch_plan::copy_near() {
+  for (const piece& each : std::exchange(near_, {}))
     std::memcpy(each.into.data(), each.from.data(), each.into.size());
 }
 
-const batch& fetch_plan::rows() const {
+const batch& fetch_plan::rows() {
   copy_near();
   return rows_;
 }
@@ -307,7 +307,7 @@ void fetch_plan::bring(const std::string& name, const std::vector<tensor>& shard
   }
 }
 
-weights fetch_plan::tensors() const {
+weights fetch_plan::tensors() {
   copy_near();
   std::vector<named_tensor> made;
   for (std::span<const named_tensor> rest(tensors_); !rest.empty();) {

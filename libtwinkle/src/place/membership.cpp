@@ -29,6 +29,8 @@ std::vector<membership::event> membership::up(std::uint64_t peer, time_point now
 }
 
 std::optional<std::string> membership::objection(const letter::hello& who, std::optional<std::size_t> node) const {
+  if (over_)
+    return over_;
   const std::string leader = agreed_.machines.nodes.front().name;
   if (who.version != letter::protocol)
     return "it speaks version " + std::to_string(who.version) + " of the protocol, and '" + leader + "' speaks " +
@@ -116,6 +118,7 @@ std::vector<membership::event> membership::tick(time_point now) {
   if (!was_complete_ && !complete() && now >= join_by_) {
     was_complete_ = true;  // it is said once
     const std::string why = missing();
+    over_ = why;
     for (const member& each : members_)
       if (each.peer)
         out.emplace_back(say{*each.peer, letter::refused{why}});

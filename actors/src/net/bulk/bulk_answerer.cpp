@@ -112,6 +112,8 @@ void bulk_answerer::answer(std::uint64_t id, const std::vector<bulk_range>& what
 
 // A stranger that speaks as we do is told why it is refused; others are not worth an answer.
 void bulk_answerer::wrong(const std::string& why) {
+  early_.reset();
+  waits_.cancel();
   if (over_->is_greeted() || !over_->knew())
     return over_->fall(why);
   refuse(0, why);

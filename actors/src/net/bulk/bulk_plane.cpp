@@ -33,7 +33,9 @@ bulk_plane::bulk_plane(bulk_options how, bulk_store& kept) : core_(std::make_uni
   core_->listen();
 }
 
-bulk_plane::~bulk_plane() { core_->stop(); }
+bulk_plane::~bulk_plane() { stop(); }
+
+void bulk_plane::stop() { core_->stop(); }
 
 std::uint16_t bulk_plane::port() const { return core_->port(); }
 

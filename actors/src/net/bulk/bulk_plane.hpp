@@ -37,9 +37,10 @@ class bulk_plane {
   /// Listens. Throws `error` saying what to do if it cannot, or the files of `tls` cannot be used. `kept` has to live
   /// longer.
   bulk_plane(bulk_options how, bulk_store& kept);
-  /// Every fetch is answered first, with a cause; messages that are not sent yet are lost. Not for the plane's
-  /// own thread.
   ~bulk_plane();
+  /// Every fetch is answered first, with a cause; messages that are not sent yet are lost, and nothing happens any more.
+  /// Not for the plane's own thread.
+  void stop();
   bulk_plane(const bulk_plane&) = delete;
   bulk_plane& operator=(const bulk_plane&) = delete;
 

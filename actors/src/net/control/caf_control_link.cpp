@@ -74,7 +74,11 @@ control_link::control_link(link_options how, link_events to) {
   system_ = std::make_unique<system>(std::move(how), std::move(to));
 }
 
-control_link::~control_link() {
+control_link::~control_link() { stop(); }
+
+void control_link::stop() {
+  if (std::exchange(stopped_, true))
+    return;
   const runtime::logger_kept kept;
   caf::anon_send(system_->state->finish(), runtime::curtain{});
   system_->alive->wait_for_none();

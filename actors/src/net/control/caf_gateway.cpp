@@ -16,7 +16,6 @@ namespace twinkle::net::control {
 namespace {
 
 constexpr std::chrono::milliseconds between_tries(200);
-constexpr std::chrono::seconds until_up(5);
 constexpr std::uint64_t receipt_every_max = std::uint64_t{1} << 20;
 
 /// Looks names up, which may block, on a thread of its own.
@@ -91,7 +90,7 @@ caf::behavior gateway::make_behavior() {
           [this](const overdue& each) {
             const auto late = entries_.find(each.connection);
             if (late != entries_.end() && !late->second.up)
-              late->second.on->end("no answer within " + std::to_string(until_up.count()) + " s");
+              late->second.on->end("no answer within " + std::to_string(state_->how.up_within.count()) + " s");
           },
           [this](runtime::curtain) { close(); }};
 }
@@ -166,7 +165,7 @@ void gateway::fail(const endpoint& where, const std::string& why) {
 void gateway::enter(entry each) {
   const std::uint64_t number = each.on->number();
   entries_.emplace(number, std::move(each));
-  delayed_send(this, until_up, overdue{number});
+  delayed_send(this, state_->how.up_within, overdue{number});
   const auto is_stranger = [](const auto& of) { return !of.second.up && !of.second.calls && !of.second.on->ended(); };
   const auto oldest = std::find_if(entries_.begin(), entries_.end(), is_stranger);
   const auto strangers = static_cast<std::size_t>(std::count_if(oldest, entries_.end(), is_stranger));

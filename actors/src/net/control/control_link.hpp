@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,8 @@ struct link_options {
   std::size_t unacknowledged_bytes_max = std::size_t{256} << 20;
   /// Connections that have not greeted: for one more the oldest goes.
   std::size_t strangers_max = 64;
+  /// In which a connection has to be up.
+  std::chrono::seconds up_within = std::chrono::seconds(5);
 };
 
 /// What a link tells, on the thread of its sockets, never two at once. They must not block, throw, nor destroy the link.
@@ -44,16 +47,17 @@ class control_link {
  public:
   /// Throws `error` where an option is out of range or a TLS file cannot be used.
   control_link(link_options how, link_events to);
-  /// Closes all, also what is frozen, and tells `down` for those that are up; no event comes after it. It waits for
-  /// an event that runs, and for a host name that is being looked up.
   ~control_link();
+  /// Closes all, also what is frozen, and tells `down` for those that are up; no event comes after it, and nothing is
+  /// sent. It waits for an event that runs, and for a host name that is being looked up.
+  void stop();
   control_link(const control_link&) = delete;
   control_link& operator=(const control_link&) = delete;
 
   /// On this host alone, on this port (0: any), which is returned. Throws `error` where that cannot be.
   std::uint16_t listen(const std::string& host, std::uint16_t port);
 
-  /// Tries until it is up, or given up: again 200 ms after a try failed, which one without an answer does after 5 s.
+  /// Tries until it is up, or given up: again 200 ms after a try failed, which one without an answer does after `up_within`.
   /// Never blocks. After `up` it may be called again, for a new connection.
   void connect(const std::string& host, std::uint16_t port);
   void give_up(const std::string& host, std::uint16_t port);
@@ -68,6 +72,7 @@ class control_link {
  private:
   struct system;
   std::unique_ptr<system> system_;
+  bool stopped_ = false;
 };
 
 }  // namespace twinkle::net::control

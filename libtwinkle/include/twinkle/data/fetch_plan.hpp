@@ -70,15 +70,15 @@ class fetch_plan {
   [[nodiscard]] bool copies() const { return !near_.empty() || !apart_.empty(); }
 
   /// The value, once every piece is where it goes.
-  [[nodiscard]] const batch& rows() const;
-  [[nodiscard]] weights tensors() const;
+  [[nodiscard]] const batch& rows();
+  [[nodiscard]] weights tensors();
 
  private:
   struct region;
 
   [[nodiscard]] std::span<std::byte> next_block(std::size_t bytes, const blocks& shared);
   void fill(std::span<std::byte>& rest, const buffer& from);
-  void copy_near() const;
+  void copy_near();
   [[nodiscard]] data::slot brought(const data::slot& column, const std::vector<data::chunk>& chunks, const blocks& shared);
   [[nodiscard]] buffer brought(std::span<const region> regions, const blocks& shared);
   void bring(const std::string& name, const std::vector<tensor>& shards, const std::optional<shard>& wanted,

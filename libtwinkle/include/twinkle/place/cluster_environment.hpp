@@ -24,8 +24,8 @@ namespace twinkle::place {
 /// | host      | MASTER_ADDR         | the first of SLURM_STEP_NODELIST, or else of SLURM_JOB_NODELIST |
 /// | port      | MASTER_PORT         | 20000 + 2 x ((SLURM_JOB_ID + 997 SLURM_STEP_ID) modulo 15000)   |
 ///
-/// So jobs that follow each other, and steps of one job, share neither that port nor the next one. Where RANK or WORLD_SIZE is set, SLURM's
-/// are not read for these two; where they differ, a remark says so. A variable that is empty is not set.
+/// So jobs that follow each other, and steps of one job, share neither that port nor the next one. Where RANK or WORLD_SIZE
+/// is set, SLURM's are not read for these two; where they differ, a remark says so. A variable that is empty is not set.
 struct cluster_environment {
   std::size_t rank = 0;
   std::size_t nodes = 1;

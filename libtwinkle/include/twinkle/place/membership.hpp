@@ -87,6 +87,7 @@ class membership {
   terms agreed_;
   time_point join_by_;
   bool was_complete_ = false;
+  std::optional<std::string> over_ = std::nullopt;  // why the run does not begin
   std::vector<member> members_;  // by node; the first is this one
   std::map<std::uint64_t, connection> peers_;
 };
