@@ -173,11 +173,12 @@ assert run.end()["x"] == 1 and "has no node 'x'; it has a, b, c" in run.said("x"
 for host, words, options in (
         ("192.0.2.7", "there are no certificates, so that anybody there could take part; give all nodes certificates "
          "(--tls-authority, --tls-certificate and --tls-key), or say that the network is trusted (--insecure)", []),
+        ("127.0.0.1", "the cluster 'cluster' has no node 'z'; it has a", ["--node", "z"]),
         ("0x7f000001", "node 'a' cannot listen: '0x7f000001' is 127.0.0.1 on this machine, where no other can come; write "
-         "its address instead", ["--insecure"])):
+         "its address instead", ["--node", "a", "--insecure"])):
     text = f'[[node]]\nname = "a"\nhost = "{host}"\nport = 7000\ncpus = 4\ndevices = 6\n'
     pathlib.Path("elsewhere.toml").write_text(text)
-    done = subprocess.run([TOY, "run", "--cluster", "elsewhere.toml", "--node", "a", *options], capture_output=True,
+    done = subprocess.run([TOY, "run", "--cluster", "elsewhere.toml", *(options or ["--node", "a"])], capture_output=True,
                           text=True, timeout=60)
     assert done.returncode == 1 and words in done.stderr, done
 print("ok, mistakes are told where they are made")

@@ -20,6 +20,8 @@ place::cluster read_file(const std::string& path) {
   if (!text)
     throw error("there is no cluster file '" + path + "'");
   place::cluster_file read = place::parse_cluster(*text);
+  if (read.machines.name.empty())
+    read.machines.name = "cluster";
   if (read.problems.empty())
     return read.machines;
   std::string all = "the cluster file cannot be used:";
