@@ -71,8 +71,7 @@ void bulk_answerer::greet(const greeting& they) {
     early_ = they;
     return await_news(*differs);
   }
-  early_.reset();
-  waits_.cancel();
+  wait_no_more();
   over_->greeted();
   core_.greeted(shared_from_this());
   over_->put({.kind = frame_kind::welcome}, to_bytes(core_.ours()));
@@ -85,6 +84,11 @@ void bulk_answerer::await_news(const std::string& differs) {
     if (!stopped && early_)
       wrong(differs);
   });
+}
+
+void bulk_answerer::wait_no_more() {
+  early_.reset();
+  waits_.cancel();
 }
 
 void bulk_answerer::heard_news() try {
@@ -112,8 +116,7 @@ void bulk_answerer::answer(std::uint64_t id, const std::vector<bulk_range>& what
 
 // A stranger that speaks as we do is told why it is refused; others are not worth an answer.
 void bulk_answerer::wrong(const std::string& why) {
-  early_.reset();
-  waits_.cancel();
+  wait_no_more();
   if (over_->is_greeted() || !over_->knew())
     return over_->fall(why);
   refuse(0, why);
@@ -121,8 +124,7 @@ void bulk_answerer::wrong(const std::string& why) {
 }
 
 void bulk_answerer::fallen(const std::string& why) {
-  early_.reset();
-  waits_.cancel();
+  wait_no_more();
   const bool greeted = over_->is_greeted();
   core_.left(shared_from_this(), greeted);
   if (greeted)

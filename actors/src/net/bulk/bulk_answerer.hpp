@@ -36,6 +36,7 @@ class bulk_answerer final : public frame_handler, public std::enable_shared_from
  private:
   void greet(const greeting& they);
   void await_news(const std::string& differs);
+  void wait_no_more();
   void refuse(std::uint64_t id, const std::string& why);
   void answer(std::uint64_t id, const std::vector<bulk_range>& what);
 
